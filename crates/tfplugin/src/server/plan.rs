@@ -1,0 +1,87 @@
+//! Planning a change.
+
+use super::resource::stripped;
+use super::rules;
+use super::wire::{
+    decode_identity, decode_object, decode_present, decode_private, encode, encode_identity, null,
+};
+use super::{Inner, proto};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::path::AttributePath;
+use crate::registry::resource::AnyResource;
+use crate::resource::{Plan, PlanDestroy};
+use crate::value::Value;
+
+impl Inner {
+    pub(super) async fn plan_resource_change(
+        &self,
+        request: proto::PlanResourceChangeRequest,
+        told: &mut Diagnostics,
+    ) -> Result<proto::PlanResourceChangeResponse, Diagnostics> {
+        let resource = self.resource(&request.type_name)?;
+        let ty = resource.value_type();
+        let prior = decode_object("prior state", request.prior_state, ty)?;
+        let proposed = decode_object("proposed state", request.proposed_new_state, ty)?;
+        let private = decode_private(&request.prior_private)?;
+        let identity = decode_identity(request.prior_identity, resource.identity_type())?;
+        let context = self.context(request.client_capabilities);
+
+        let Some(proposed) = proposed else {
+            let private = match prior {
+                Some(prior) => {
+                    let question = PlanDestroy { prior, private: private.clone() };
+                    resource.plan_destroy(&context, question, told).await?.over(private)
+                }
+                None => private,
+            };
+            return Ok(proto::PlanResourceChangeResponse {
+                planned_state: Some(null()),
+                planned_private: private.to_bytes(),
+                planned_identity: encode_identity(identity, resource.identity_type())?,
+                ..Default::default()
+            });
+        };
+
+        let question = Plan {
+            config: decode_present("configuration", request.config, ty)?,
+            prior,
+            proposed: stripped(proposed, &*resource),
+            private: private.clone(),
+        };
+        let planned = resource.plan(&context, question, told).await?;
+        let state = planned.state.conform(ty).map_err(|mismatch| {
+            Diagnostic::mismatch("The planned state does not fit the schema", &mismatch)
+        })?;
+        let state = Value::Known(stripped(state, &*resource));
+        Ok(proto::PlanResourceChangeResponse {
+            planned_state: Some(encode("planned state", state, ty)?),
+            requires_replace: replacements(planned.requires_replace, &*resource)?,
+            // Copied forward also without a prior state: during a replacement this is what
+            // reaches the delete of the old object.
+            planned_private: planned.private.over(private).to_bytes(),
+            diagnostics: Vec::new(),
+            planned_identity: encode_identity(
+                planned.identity.or(identity),
+                resource.identity_type(),
+            )?,
+        })
+    }
+}
+
+/// Sorted, each once, and none that Terraform would stumble over.
+fn replacements(
+    mut paths: Vec<AttributePath>,
+    resource: &dyn AnyResource,
+) -> Result<Vec<proto::AttributePath>, Diagnostics> {
+    paths.sort();
+    paths.dedup();
+    let astray = |path: &&AttributePath| !rules::leads_somewhere(path, resource.value_type());
+    if let Some(path) = paths.iter().find(astray) {
+        let detail = format!(
+            "The provider says that a change of `{path}` makes a new object necessary, but there \
+             is no such attribute. This is a bug in the provider; please report it."
+        );
+        return Err(Diagnostic::error("The provider planned a replacement badly", detail).into());
+    }
+    Ok(paths.into_iter().map(AttributePath::into_wire).collect())
+}

@@ -1,0 +1,6 @@
+//! The service with answers and requests as no well-behaved program would send them.
+
+mod bad_input;
+mod fixture;
+mod offers;
+mod rules;

@@ -1,0 +1,3 @@
+//! Tests of the crate from outside, and of the files checked in beside it.
+
+mod generated;
