@@ -1,0 +1,84 @@
+//! The one walk of a field set through an object.
+//!
+//! A set says *which* fields, an object says *what* they hold; the walk brings the two together.
+//! Whoever wants the value behind a field, or all values behind a set, comes here.
+
+use serde_json::{Map, Value};
+
+use super::atom::same;
+use super::path::{FieldPath, KeyFields, PathElement};
+
+/// The value that one step leads to. A member of a set leads to the member itself.
+pub fn step<'a>(value: &'a Value, element: &PathElement) -> Option<&'a Value> {
+    match element {
+        PathElement::Field(name) => value.as_object()?.get(name),
+        PathElement::Key(fields) => value.as_array()?.iter().find(|item| has_key(item, fields)),
+        PathElement::Value(member) => value.as_array()?.iter().find(|item| same(item, &member.0)),
+        PathElement::Index(index) => value.as_array()?.get(*index),
+    }
+}
+
+/// The value at the end of a path.
+pub fn at<'a>(value: &'a Value, path: &FieldPath) -> Option<&'a Value> {
+    path.elements().iter().try_fold(value, step)
+}
+
+/// The step in what a *user* wrote, who may leave out key fields that the server defaults
+/// (`protocol` of a port).
+pub fn step_written<'a>(value: &'a Value, element: &PathElement) -> Option<&'a Value> {
+    let PathElement::Key(fields) = element else {
+        return step(value, element);
+    };
+    value.as_array()?.iter().find(|item| {
+        item.as_object().is_some_and(|item| {
+            fields.iter().any(|(name, _)| item.contains_key(name))
+                && fields
+                    .iter()
+                    .all(|(name, key)| item.get(name).is_none_or(|written| same(written, &key.0)))
+        })
+    })
+}
+
+/// Whether an item is the one that the key fields name. An absent key field counts as null.
+fn has_key(item: &Value, fields: &KeyFields) -> bool {
+    let none = Map::new();
+    let item = item.as_object().unwrap_or(&none);
+    !fields.is_empty()
+        && fields.iter().all(|(name, key)| same(item.get(name).unwrap_or(&Value::Null), &key.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn finds_items_by_key_and_not_by_place() {
+        let object = json!({"env": [{"name": "B", "value": "2"}, {"name": "A", "value": "1"}]});
+        let path: FieldPath = "env[name=A].value".parse().unwrap();
+        assert_eq!(at(&object, &path), Some(&json!("1")));
+        let gone: FieldPath = "env[name=C].value".parse().unwrap();
+        assert_eq!(at(&object, &gone), None);
+    }
+
+    #[test]
+    fn a_key_that_the_user_left_out_does_not_hide_the_item() {
+        let written = json!([{"containerPort": 80}]);
+        let path: FieldPath = "[containerPort=80,protocol=TCP]".parse().unwrap();
+        assert_eq!(step(&written, &path.elements()[0]), None);
+        assert_eq!(
+            step_written(&written, &path.elements()[0]),
+            Some(&json!({"containerPort": 80}))
+        );
+    }
+
+    #[test]
+    fn a_member_of_a_set_is_there_or_not() {
+        let object = json!({"finalizers": ["a", "b"]});
+        let there: FieldPath = r#"finalizers[="b"]"#.parse().unwrap();
+        let gone: FieldPath = r#"finalizers[="c"]"#.parse().unwrap();
+        assert_eq!(at(&object, &there), Some(&json!("b")));
+        assert_eq!(at(&object, &gone), None);
+    }
+}

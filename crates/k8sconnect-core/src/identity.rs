@@ -1,0 +1,144 @@
+//! Which object is meant: group, version, kind, namespace, name.
+//!
+//! Not here: how a kind is spelt in a URL, and whether it lives in a namespace. Only the API
+//! server knows that; see `kinds` in the cluster crate.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The annotation that marks an object as ours, with the id under which state knows it. It is in
+/// every apply and in no projection.
+pub const ID_ANNOTATION: &str = "k8sconnect.terraform.io/terraform-id";
+
+/// A kind, in one version of its group. The core group is the empty string.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Gvk {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+}
+
+impl Gvk {
+    pub fn new(api_version: &str, kind: &str) -> Self {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        Self { group: group.into(), version: version.into(), kind: kind.into() }
+    }
+
+    /// `apps/v1`, or `v1` for the core group.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
+    /// A group without a dot is Kubernetes' own and cannot gain kinds while the server runs; a
+    /// group with one may be served as soon as its CRD is there.
+    pub fn may_still_appear(&self) -> bool {
+        self.group.contains('.') && !self.group.ends_with(".k8s.io")
+    }
+}
+
+impl fmt::Display for Gvk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.kind, self.api_version())
+    }
+}
+
+/// One object of a cluster, as its author names it. `namespace` is `None` where none was written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ObjectKey {
+    pub gvk: Gvk,
+    pub namespace: Option<String>,
+    pub name: String,
+}
+
+/// A part of the identity that differs: the field, the old value and the new one.
+pub type IdentityChange = (&'static str, String, String);
+
+/// What a namespace means where none is written.
+pub const DEFAULT_NAMESPACE: &str = "default";
+
+impl ObjectKey {
+    /// How another key differs. A namespace left out is `default`; on a kind that lives in none
+    /// it says nothing, whatever was written.
+    pub fn changes_to(&self, new: &ObjectKey, lives_in: LivesIn) -> Vec<IdentityChange> {
+        let namespace = |key: &ObjectKey| match lives_in {
+            LivesIn::Cluster => String::new(),
+            LivesIn::Namespace => {
+                key.namespace.clone().unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned())
+            }
+        };
+        [
+            ("apiVersion", self.gvk.api_version(), new.gvk.api_version()),
+            ("kind", self.gvk.kind.clone(), new.gvk.kind.clone()),
+            ("metadata.namespace", namespace(self), namespace(new)),
+            ("metadata.name", self.name.clone(), new.name.clone()),
+        ]
+        .into_iter()
+        .filter(|(_, old, new)| old != new)
+        .collect()
+    }
+}
+
+/// Where the objects of a kind live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LivesIn {
+    Namespace,
+    Cluster,
+}
+
+impl fmt::Display for ObjectKey {
+    /// ``Deployment `shop/web` ``, the way every message names an object.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(f, "{} `{namespace}/{}`", self.gvk.kind, self.name),
+            None => write!(f, "{} `{}`", self.gvk.kind, self.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_core_group_has_no_slash() {
+        let gvk = Gvk::new("v1", "ConfigMap");
+        assert_eq!((gvk.group.as_str(), gvk.version.as_str()), ("", "v1"));
+        assert_eq!(gvk.api_version(), "v1");
+        assert_eq!(Gvk::new("apps/v1", "Deployment").api_version(), "apps/v1");
+    }
+
+    fn key(kind: &str, namespace: Option<&str>, name: &str) -> ObjectKey {
+        let namespace = namespace.map(ToOwned::to_owned);
+        ObjectKey { gvk: Gvk::new("v1", kind), namespace, name: name.into() }
+    }
+
+    #[test]
+    fn a_namespace_left_out_is_default() {
+        let (without, with) = (key("Pod", None, "a"), key("Pod", Some("default"), "a"));
+        assert_eq!(without.changes_to(&with, LivesIn::Namespace), []);
+        let other = key("Pod", Some("shop"), "a");
+        assert_eq!(
+            without.changes_to(&other, LivesIn::Namespace),
+            [("metadata.namespace", "default".to_owned(), "shop".to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_namespace_on_a_cluster_scoped_kind_says_nothing() {
+        let (without, with) = (key("Node", None, "a"), key("Node", Some("shop"), "a"));
+        assert_eq!(without.changes_to(&with, LivesIn::Cluster), []);
+    }
+
+    #[test]
+    fn every_part_that_differs_is_told() {
+        let (old, new) = (key("Pod", None, "a"), key("ConfigMap", None, "b"));
+        let fields: Vec<_> =
+            old.changes_to(&new, LivesIn::Namespace).iter().map(|change| change.0).collect();
+        assert_eq!(fields, ["kind", "metadata.name"]);
+    }
+}

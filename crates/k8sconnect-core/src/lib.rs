@@ -1,0 +1,24 @@
+//! What k8sconnect decides, as pure functions over values.
+//!
+//! Everything that can be reasoned about without a network lives here: what the user wrote
+//! ([`manifest`]), which fields that makes ours ([`field`], [`owners`]), what of the object is
+//! shown ([`projection`]), what the server meant by a refusal ([`rejection`]), who took what from
+//! whom ([`transition`]) and what is to be done about all of it ([`plan`]).
+//!
+//! There is no async, no I/O, no clock, no randomness and no hash-ordered map in this crate: the
+//! same input gives the same bytes. It never says Terraform.
+
+pub mod field;
+pub mod identity;
+pub mod manifest;
+pub mod outgoing;
+pub mod owners;
+pub mod plan;
+pub mod projection;
+pub mod rejection;
+#[cfg(test)]
+mod specimen;
+pub mod spelling;
+pub mod text;
+pub mod transition;
+pub mod yaml;

@@ -1,0 +1,276 @@
+//! What the user wrote: one object, read from YAML and checked as far as that is possible without
+//! asking the server.
+//!
+//! Not here: whether the fields exist. Only the server knows that, and says so in the dry-run.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value};
+
+use crate::identity::{Gvk, ObjectKey};
+use crate::yaml::{self, Document, Position, Step, YamlError};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    value: Value,
+    key: ObjectKey,
+    boolean_keys: Vec<(String, Position)>,
+}
+
+/// Why a text is not one object that can be applied. Lines and columns are 1-based.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ManifestError {
+    #[error("{0}")]
+    Yaml(YamlError),
+    #[error("it holds no document")]
+    Empty,
+    #[error("it holds {count} documents, the second at line {second_line}")]
+    SeveralDocuments { count: usize, second_line: usize },
+    #[error("line {line}: an object is a mapping of fields, this is {found}")]
+    NotAMapping { line: usize, found: &'static str },
+    #[error("`{field}` is missing")]
+    Missing { field: &'static str },
+    #[error("line {line}: `{field}` must be {wanted}")]
+    WrongType { line: usize, field: String, wanted: &'static str },
+    #[error("line {line}: `kind: {kind}` is a list of objects, not an object")]
+    IsAList { line: usize, kind: String },
+    #[error("line {line}: `metadata.generateName` cannot be applied")]
+    GenerateName { line: usize },
+    #[error("line {line}: `{field}` is written by the API server")]
+    ServerOwned { line: usize, field: String },
+}
+
+/// Metadata that only the server writes.
+const SERVER_METADATA: [&str; 8] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+impl Manifest {
+    /// Reads one object, or says all that is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, Vec<ManifestError>> {
+        let mut documents =
+            yaml::parse_stream(text).map_err(|error| vec![ManifestError::Yaml(error)])?;
+        match documents.len() {
+            0 => return Err(vec![ManifestError::Empty]),
+            1 => {}
+            count => {
+                let second_line = documents[1].position.line;
+                return Err(vec![ManifestError::SeveralDocuments { count, second_line }]);
+            }
+        }
+        Self::from_document(documents.remove(0))
+    }
+
+    pub fn from_document(document: Document) -> Result<Self, Vec<ManifestError>> {
+        let mut check = Check { document: &document, errors: Vec::new() };
+        let key = check.object_key();
+        match key {
+            Some(key) if check.errors.is_empty() => {
+                let boolean_keys = yaml::keys_read_as_booleans(&document);
+                let mut value = document.value;
+                drop_null_creation_timestamp(&mut value);
+                Ok(Self { value, key, boolean_keys })
+            }
+            _ => Err(check.errors),
+        }
+    }
+
+    pub fn key(&self) -> &ObjectKey {
+        &self.key
+    }
+
+    pub fn gvk(&self) -> &Gvk {
+        &self.key.gvk
+    }
+
+    /// Keys that were read as booleans though they do not say so, as written.
+    pub fn boolean_keys(&self) -> &[(String, Position)] {
+        &self.boolean_keys
+    }
+
+    /// The object as written.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The object as it is sent: `stringData` of a Secret turned into `data`, as the server would
+    /// do. Applied as written, a key that is removed later would stay in `data` for ever.
+    pub fn to_applied(&self) -> Value {
+        let mut value = self.value.clone();
+        if self.key.gvk.group.is_empty() && self.key.gvk.kind == "Secret" {
+            fold_string_data(&mut value);
+        }
+        value
+    }
+
+    /// Whether the two were written with the same fields, whatever their scalars say. Then a
+    /// difference may be one of spelling only (`1000m` and `1`), which the server decides.
+    pub fn has_same_shape(&self, other: &Manifest) -> bool {
+        fn same_shape(a: &Value, b: &Value) -> bool {
+            match (a, b) {
+                (Value::Object(a), Value::Object(b)) => {
+                    a.len() == b.len()
+                        && a.iter().zip(b).all(|((k, x), (l, y))| k == l && same_shape(x, y))
+                }
+                (Value::Array(a), Value::Array(b)) => {
+                    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same_shape(x, y))
+                }
+                (Value::Null, b) => b.is_null(),
+                (a, b) => !(a.is_object() || a.is_array() || b.is_object() || b.is_array()),
+            }
+        }
+        same_shape(&self.value, &other.value)
+    }
+}
+
+/// `creationTimestamp: null` is what `kubectl create --dry-run` prints. It says nothing, and the
+/// server records nothing of it.
+fn drop_null_creation_timestamp(value: &mut Value) {
+    if let Some(Value::Object(metadata)) = value.get_mut("metadata")
+        && metadata.get("creationTimestamp").is_some_and(Value::is_null)
+    {
+        metadata.remove("creationTimestamp");
+    }
+}
+
+fn fold_string_data(value: &mut Value) {
+    let Some(object) = value.as_object_mut() else {
+        return;
+    };
+    let Some(Value::Object(plain)) = object.get("stringData").cloned() else {
+        return;
+    };
+    // A value that is no string is the server's to refuse, in its own words.
+    let encoded: Option<BTreeMap<_, _>> =
+        plain.into_iter().map(|(name, text)| Some((name, BASE64.encode(text.as_str()?)))).collect();
+    let Some(encoded) = encoded else {
+        return;
+    };
+    object.remove("stringData");
+    let data = object.entry("data").or_insert_with(|| Value::Object(Map::new()));
+    if data.is_null() {
+        *data = Value::Object(Map::new());
+    }
+    if let Value::Object(data) = data {
+        data.extend(encoded.into_iter().map(|(name, text)| (name, Value::String(text))));
+    }
+}
+
+struct Check<'a> {
+    document: &'a Document,
+    errors: Vec<ManifestError>,
+}
+
+impl Check<'_> {
+    fn object_key(&mut self) -> Option<ObjectKey> {
+        let Some(object) = self.document.value.as_object() else {
+            let line = self.document.position.line;
+            let found = describe(&self.document.value);
+            self.errors.push(ManifestError::NotAMapping { line, found });
+            return None;
+        };
+        let api_version = self.required_text(object, &[], "apiVersion");
+        let kind = self.required_text(object, &[], "kind");
+        if let (Some(kind), true) = (&kind, object.contains_key("items")) {
+            let line = self.line(&["kind"]);
+            self.errors.push(ManifestError::IsAList { line, kind: kind.clone() });
+            return None;
+        }
+        let metadata = match object.get("metadata") {
+            Some(Value::Object(metadata)) => metadata,
+            None | Some(Value::Null) => {
+                self.errors.push(ManifestError::Missing { field: "metadata.name" });
+                return None;
+            }
+            Some(_) => {
+                self.wrong_type(&["metadata"], "a mapping");
+                return None;
+            }
+        };
+        if metadata.contains_key("generateName") {
+            let line = self.line(&["metadata", "generateName"]);
+            self.errors.push(ManifestError::GenerateName { line });
+        }
+        let name = self.required_text(metadata, &["metadata"], "name");
+        let namespace = match metadata.get("namespace") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(namespace)) if namespace.is_empty() => None,
+            Some(Value::String(namespace)) => Some(namespace.clone()),
+            Some(_) => {
+                self.wrong_type(&["metadata", "namespace"], "text");
+                None
+            }
+        };
+        self.refuse_what_the_server_writes(object, metadata);
+        Some(ObjectKey { gvk: Gvk::new(&api_version?, &kind?), namespace, name: name? })
+    }
+
+    fn refuse_what_the_server_writes(
+        &mut self,
+        object: &Map<String, Value>,
+        metadata: &Map<String, Value>,
+    ) {
+        for name in SERVER_METADATA {
+            if metadata.get(name).is_some_and(|value| !value.is_null()) {
+                let line = self.line(&["metadata", name]);
+                self.errors
+                    .push(ManifestError::ServerOwned { line, field: format!("metadata.{name}") });
+            }
+        }
+        if object.contains_key("status") {
+            let line = self.line(&["status"]);
+            self.errors.push(ManifestError::ServerOwned { line, field: "status".into() });
+        }
+    }
+
+    fn required_text(
+        &mut self,
+        map: &Map<String, Value>,
+        parents: &[&str],
+        field: &'static str,
+    ) -> Option<String> {
+        match map.get(field) {
+            Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+            None | Some(Value::Null | Value::String(_)) => {
+                let field = if field == "name" { "metadata.name" } else { field };
+                self.errors.push(ManifestError::Missing { field });
+                None
+            }
+            Some(_) => {
+                let path: Vec<_> = parents.iter().copied().chain([field]).collect();
+                self.wrong_type(&path, "text: put it in quotes");
+                None
+            }
+        }
+    }
+
+    fn wrong_type(&mut self, path: &[&str], wanted: &'static str) {
+        let line = self.line(path);
+        self.errors.push(ManifestError::WrongType { line, field: path.join("."), wanted });
+    }
+
+    fn line(&self, path: &[&str]) -> usize {
+        let steps: Vec<_> = path.iter().map(|name| Step::Key(name)).collect();
+        self.document.position_of(&steps).unwrap_or(self.document.position).line
+    }
+}
+
+fn describe(value: &Value) -> &'static str {
+    match value {
+        Value::Array(_) => "a list",
+        Value::Null => "empty",
+        _ => "a single value",
+    }
+}
+
+#[cfg(test)]
+mod tests;

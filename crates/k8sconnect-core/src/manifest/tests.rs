@@ -1,0 +1,91 @@
+use serde_json::json;
+
+use super::*;
+
+fn problems(text: &str) -> Vec<String> {
+    Manifest::parse(text).unwrap_err().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn reads_the_identity() {
+    let manifest = Manifest::parse(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: shop\n",
+    )
+    .unwrap();
+    assert_eq!(manifest.key().to_string(), "Deployment `shop/web`");
+    assert_eq!(manifest.gvk().api_version(), "apps/v1");
+}
+
+#[test]
+fn an_object_without_a_single_leaf_is_an_object() {
+    let bare = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n";
+    assert!(Manifest::parse(bare).is_ok());
+}
+
+#[test]
+fn all_problems_are_told_at_once_with_their_lines() {
+    let text = "kind: Pod\nmetadata:\n  name: 3\n  uid: x\n  resourceVersion: '7'\nstatus: {}\n";
+    assert_eq!(
+        problems(text),
+        [
+            "`apiVersion` is missing",
+            "line 3: `metadata.name` must be text: put it in quotes",
+            "line 5: `metadata.resourceVersion` is written by the API server",
+            "line 4: `metadata.uid` is written by the API server",
+            "line 6: `status` is written by the API server",
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_one_object_is_refused() {
+    assert_eq!(problems(""), ["it holds no document"]);
+    assert_eq!(problems("# nothing\n---\n"), ["it holds no document"]);
+    assert_eq!(problems("- a\n"), ["line 1: an object is a mapping of fields, this is a list"]);
+    assert_eq!(problems("a: b\n---\nc: d\n"), ["it holds 2 documents, the second at line 3"]);
+    assert_eq!(
+        problems("apiVersion: v1\nkind: List\nitems: []\n"),
+        ["line 2: `kind: List` is a list of objects, not an object"]
+    );
+}
+
+#[test]
+fn a_generated_name_is_refused() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: x-\n";
+    assert_eq!(
+        problems(text),
+        ["line 4: `metadata.generateName` cannot be applied", "`metadata.name` is missing",]
+    );
+}
+
+#[test]
+fn a_null_creation_timestamp_says_nothing() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  creationTimestamp: null\n";
+    let manifest = Manifest::parse(text).unwrap();
+    assert_eq!(manifest.value()["metadata"], json!({"name": "a"}));
+}
+
+#[test]
+fn string_data_becomes_data_and_wins() {
+    let text = "{apiVersion: v1, kind: Secret, metadata: {name: s}, \
+                data: {a: b2xk, b: Yg==}, stringData: {a: new}}";
+    let manifest = Manifest::parse(text).unwrap();
+    let applied = manifest.to_applied();
+    assert_eq!(applied["data"], json!({"a": "bmV3", "b": "Yg=="}));
+    assert_eq!(applied.get("stringData"), None);
+    assert!(manifest.value().get("stringData").is_some(), "what was written stays as written");
+}
+
+#[test]
+fn shape_is_blind_to_scalars_only() {
+    let parse = |spec: &str| {
+        Manifest::parse(&format!(
+            "{{apiVersion: v1, kind: X, metadata: {{name: a}}, spec: {spec}}}"
+        ))
+        .unwrap()
+    };
+    assert!(parse("{a: 1000m, b: [1]}").has_same_shape(&parse("{b: [2], a: 1}")));
+    assert!(!parse("{a: 1}").has_same_shape(&parse("{a: 1, b: []}")));
+    assert!(!parse("{a: null}").has_same_shape(&parse("{a: 1}")));
+    assert!(!parse("{a: [1]}").has_same_shape(&parse("{a: [1, 2]}")));
+}

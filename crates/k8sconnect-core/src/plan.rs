@@ -1,0 +1,249 @@
+//! The heart: what the user wants, what we left behind and what the server says, made into one
+//! decision.
+//!
+//! There are two steps, so that an unchanged object costs no dry-run. [`glance`] looks at what a
+//! read brought back and says whether anything needs to be asked at all; [`decide`] judges the
+//! answer. Both are pure: whoever calls them does the asking.
+//!
+//! A plan is made twice, by two processes: once when it is shown and once right before it is
+//! carried out, where the object is not read again. What is *decided* therefore rests on the
+//! answer and on what was kept alone; what others did since, which only a read tells, goes into
+//! the notices and nowhere else.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::field::fields_v1::FieldsV1Error;
+use crate::field::{FieldPath, FieldSet};
+use crate::identity::ID_ANNOTATION;
+use crate::manifest::Manifest;
+use crate::owners::Owners;
+use crate::projection::{ConcealmentKey, Projection, Secrecy, Texts, View, project};
+use crate::spelling;
+use crate::transition::{self, Notices, Side, Then};
+
+/// What we left behind at our last write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Everyone's fields then.
+    pub owners: Owners,
+    /// Our leaves, as state was told them.
+    pub texts: Texts,
+}
+
+/// An object of ours as state knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Prior<'a> {
+    pub manifest: &'a Manifest,
+    pub id: &'a str,
+    pub uid: &'a str,
+    pub kept: Option<&'a Kept>,
+    pub key: Option<&'a ConcealmentKey>,
+}
+
+/// What one look at the object says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glance {
+    /// As we left it, and wanted so: nothing to ask.
+    Settled,
+    /// Ask the server what an apply would do.
+    Ask,
+}
+
+/// What an apply will do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// Our leaves after it.
+    pub projection: Projection,
+    /// Whose spelling of the body state keeps.
+    pub spelling: Spelling,
+    /// What is to be told about other managers.
+    pub notices: Notices,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// The bodies mean the same; the one in state stays.
+    Former,
+    New,
+}
+
+/// The one who decides: the field manager that we apply as.
+#[derive(Clone, Copy, Debug)]
+pub struct Planner<'a> {
+    pub manager: &'a str,
+}
+
+impl Planner<'_> {
+    /// Whether the object is wanted as before and stands as we left it. What this cannot see is
+    /// an admission rule that changed since; that shows at the next write.
+    pub fn glance(
+        self,
+        desired: &Manifest,
+        prior: Prior<'_>,
+        live: &Value,
+    ) -> Result<Glance, FieldsV1Error> {
+        let Some(kept) = prior.kept else {
+            return Ok(Glance::Ask);
+        };
+        let metadata = &live["metadata"];
+        let same_object = desired.value() == prior.manifest.value()
+            && metadata["uid"].as_str() == Some(prior.uid)
+            && metadata["annotations"][ID_ANNOTATION].as_str() == Some(prior.id)
+            && metadata.get("deletionTimestamp").is_none();
+        if !same_object {
+            return Ok(Glance::Ask);
+        }
+        let owners = Owners::of_object(live)?;
+        let settled = self.our_fields(&owners) == self.our_fields(&kept.owners)
+            && self.refreshed(prior, live)?.texts(prior.key) == kept.texts;
+        Ok(if settled { Glance::Settled } else { Glance::Ask })
+    }
+
+    /// The same where the object was not looked at: state is believed, which shows every drift
+    /// that the last refresh found.
+    pub fn trust(
+        self,
+        desired: &Manifest,
+        prior: Prior<'_>,
+        shown: Option<&BTreeMap<String, String>>,
+    ) -> Glance {
+        let kept = prior.kept.map(|kept| by_path_text(&kept.texts));
+        let settled =
+            desired.value() == prior.manifest.value() && kept.is_some() && kept.as_ref() == shown;
+        if settled { Glance::Settled } else { Glance::Ask }
+    }
+
+    /// Our leaves on a live object as a refresh shows them: through the fields kept from our last
+    /// write, because the live entry has lost just what others changed.
+    pub fn refreshed(self, prior: Prior<'_>, live: &Value) -> Result<Projection, FieldsV1Error> {
+        let Some(kept) = prior.kept else {
+            return Ok(Projection::default());
+        };
+        let owners = Owners::of_object(live)?;
+        let ours = self.our_fields(&kept.owners);
+        Ok(self.project(&ours, live, &owners, prior.manifest, Some(kept)))
+    }
+
+    /// Judges the answer to a dry-run. `live` is the object as it was read before, if this run
+    /// read it; without it nothing can be said of others, and nothing is.
+    pub fn decide(
+        self,
+        desired: &Manifest,
+        prior: Option<Prior<'_>>,
+        live: Option<&Value>,
+        answer: &Value,
+    ) -> Result<Decision, FieldsV1Error> {
+        let next = Owners::of_object(answer)?;
+        let ours = self.our_fields(&next);
+        let kept = prior.and_then(|prior| prior.kept);
+        let projection = self.project(&ours, answer, &next, desired, kept);
+        let Some(prior) = prior else {
+            return Ok(Decision {
+                projection,
+                spelling: Spelling::New,
+                notices: Notices::default(),
+            });
+        };
+        let spelling = self.spelling(desired, prior, &ours, &projection);
+        let notices = match live {
+            Some(live) => self.notices(desired, prior, live, &projection, &next, answer)?,
+            None => Notices::default(),
+        };
+        Ok(Decision { projection, spelling, notices })
+    }
+
+    /// Our leaves as the answer to a write has them.
+    pub fn written(
+        self,
+        manifest: &Manifest,
+        kept: Option<&Kept>,
+        answer: &Value,
+    ) -> Result<(Projection, Owners), FieldsV1Error> {
+        let owners = Owners::of_object(answer)?;
+        let ours = self.our_fields(&owners);
+        Ok((self.project(&ours, answer, &owners, manifest, kept), owners))
+    }
+
+    /// Bodies that mean the same leave the text in state as it is. The server decides what means
+    /// the same: the leaves must come out as they were kept, and the order of items, which no
+    /// leaf shows, must be as it was written before.
+    fn spelling(
+        self,
+        desired: &Manifest,
+        prior: Prior<'_>,
+        ours: &FieldSet,
+        projection: &Projection,
+    ) -> Spelling {
+        if desired.value() == prior.manifest.value() {
+            return Spelling::Former;
+        }
+        let Some(kept) = prior.kept else {
+            return Spelling::New;
+        };
+        let texts = projection.texts(prior.key);
+        let respelled = desired.has_same_shape(prior.manifest)
+            && *ours == self.our_fields(&kept.owners)
+            && texts.len() == projection.0.len()
+            && texts == kept.texts
+            && spelling::same_order(ours, desired.value(), prior.manifest.value());
+        if respelled { Spelling::Former } else { Spelling::New }
+    }
+
+    fn notices(
+        self,
+        desired: &Manifest,
+        prior: Prior<'_>,
+        live: &Value,
+        projection: &Projection,
+        next: &Owners,
+        answer: &Value,
+    ) -> Result<Notices, FieldsV1Error> {
+        let now = Owners::of_object(live)?;
+        let fields_then = prior.kept.map(|kept| self.our_fields(&kept.owners)).unwrap_or_default();
+        let visible = fields_then.union(&self.our_fields(next));
+        let leaves_now = self.project(&visible, live, &now, desired, prior.kept);
+        Ok(transition::compare(
+            self.manager,
+            prior.kept.map(|kept| Then { texts: &kept.texts, fields: &fields_then }),
+            Side { texts: &leaves_now.texts(prior.key), owners: &now },
+            Side { texts: &projection.texts(prior.key), owners: next },
+            answer,
+        ))
+    }
+
+    fn project(
+        self,
+        ours: &FieldSet,
+        object: &Value,
+        owners: &Owners,
+        manifest: &Manifest,
+        kept: Option<&Kept>,
+    ) -> Projection {
+        project(View {
+            ours,
+            object,
+            owners,
+            manager: self.manager,
+            written: &manifest.to_applied(),
+            shown_before: kept.map(|kept| &kept.texts),
+            secrecy: Secrecy::of_kind(manifest.gvk()),
+        })
+    }
+
+    /// The fields that our entry holds, without the mark that we put on every object of ours.
+    fn our_fields(self, owners: &Owners) -> FieldSet {
+        let mut fields = owners.applied_by(self.manager);
+        fields.remove_tree(&FieldPath::fields(["metadata", "annotations", ID_ANNOTATION]));
+        fields
+    }
+}
+
+/// Leaves as state holds them, with their paths as text.
+pub fn by_path_text(texts: &Texts) -> BTreeMap<String, String> {
+    texts.iter().map(|(path, text)| (path.shown(), text.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! The projection: the leaves that the user wrote, as the server holds them.
+//!
+//! Which leaves those are comes from the server itself, from the `managedFields` entry that it
+//! keeps (or, in a dry-run, would keep) for our manager. It tells keyed lists, sets and atomics
+//! apart, for custom resources too; we keep no table of merge keys. Nothing that other managers or
+//! defaulting put into the object is shown.
+//!
+//! Values that must not be shown are carried apart ([`Leaf::Concealed`]) and come out as a keyed
+//! hash, so that drift still shows.
+
+use std::collections::BTreeMap;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::Value;
+use sha2::Sha256;
+
+use crate::field::walk::{step, step_written};
+use crate::field::{FieldPath, FieldSet, KeyFields, PathElement};
+use crate::identity::Gvk;
+use crate::owners::Owners;
+use crate::text;
+
+/// What is projected, and in whose light.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The fields that are ours.
+    pub ours: &'a FieldSet,
+    /// The object as the server holds it, or would.
+    pub object: &'a Value,
+    /// Its owners, and the name among them that is ours.
+    pub owners: &'a Owners,
+    pub manager: &'a str,
+    /// What the user wrote: tells an empty map from one that the server filled.
+    pub written: &'a Value,
+    /// Empty maps shown by the last apply stay shown, whatever others put into them since.
+    pub shown_before: Option<&'a Texts>,
+    pub secrecy: Secrecy,
+}
+
+/// Which leaves may not be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrecy {
+    None,
+    /// `data` of a Secret.
+    SecretData,
+}
+
+impl Secrecy {
+    pub fn of_kind(gvk: &Gvk) -> Self {
+        if gvk.group.is_empty() && gvk.kind == "Secret" { Self::SecretData } else { Self::None }
+    }
+
+    fn conceals(self, path: &FieldPath) -> bool {
+        self == Self::SecretData
+            && matches!(path.elements().first(),
+                Some(PathElement::Field(name)) if name == "data" || name == "stringData")
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Leaf {
+    Shown(Value),
+    Concealed(Value),
+}
+
+impl Leaf {
+    /// The leaf as it is shown. One that is concealed has no text until there is a key.
+    pub fn text(&self, path: &FieldPath, key: Option<&ConcealmentKey>) -> Option<String> {
+        match self {
+            Self::Shown(value) => Some(text::shown(value)),
+            Self::Concealed(value) => key.map(|key| concealed(key, path, value)),
+        }
+    }
+}
+
+/// The key that concealed leaves are hashed with, one for each object.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ConcealmentKey(pub [u8; 32]);
+
+impl std::fmt::Debug for ConcealmentKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ConcealmentKey(..)")
+    }
+}
+
+/// Leaves as they are shown, by path.
+pub type Texts = BTreeMap<FieldPath, String>;
+
+/// The leaves, by path. The order of keys and of keyed items in the object plays no part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Projection(pub BTreeMap<FieldPath, Leaf>);
+
+impl Projection {
+    pub fn get(&self, path: &FieldPath) -> Option<&Leaf> {
+        self.0.get(path)
+    }
+
+    /// The leaves as they are shown. Those that are concealed are left out without a key.
+    pub fn texts(&self, key: Option<&ConcealmentKey>) -> Texts {
+        self.0
+            .iter()
+            .filter_map(|(path, leaf)| Some((path.clone(), leaf.text(path, key)?)))
+            .collect()
+    }
+}
+
+/// A hash instead of a value. The path goes in, so that equal values of two fields do not show as
+/// equal.
+fn concealed(key: &ConcealmentKey, path: &FieldPath, value: &Value) -> String {
+    // HMAC pads a key to the length of a block with zeroes.
+    let mut block = [0; 64];
+    block[..32].copy_from_slice(&key.0);
+    let mut mac = Hmac::<Sha256>::new(&block.into());
+    mac.update(path.to_string().as_bytes());
+    mac.update(&[0]);
+    mac.update(value.to_string().as_bytes());
+    let hash = mac.finalize().into_bytes();
+    let hex: String = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("(sensitive, hash {hex})")
+}
+
+pub fn project(view: View<'_>) -> Projection {
+    let mut leaves = BTreeMap::new();
+    let mut path = FieldPath::default();
+    Walk { view, leaves: &mut leaves }.node(view.ours, view.object, Some(view.written), &mut path);
+    Projection(leaves)
+}
+
+struct Walk<'a, 'out> {
+    view: View<'a>,
+    leaves: &'out mut BTreeMap<FieldPath, Leaf>,
+}
+
+impl Walk<'_, '_> {
+    fn node(
+        &mut self,
+        set: &FieldSet,
+        value: &Value,
+        written: Option<&Value>,
+        path: &mut FieldPath,
+    ) {
+        for (element, below) in set.children() {
+            let Some(value) = step(value, element) else {
+                continue;
+            };
+            let written = written.and_then(|written| step_written(written, element));
+            path.push(element.clone());
+            match element {
+                PathElement::Value(_) => self.emit(path, value.clone()),
+                _ if below.is_leaf() => self.leaf(value, written, path),
+                PathElement::Key(keys) => match without_keys(below, keys) {
+                    Some(rest) => self.node(&rest, value, written, path),
+                    None => self.node(below, value, written, path),
+                },
+                _ => self.node(below, value, written, path),
+            }
+            path.pop();
+        }
+    }
+
+    fn leaf(&mut self, value: &Value, written: Option<&Value>, path: &FieldPath) {
+        let filled = value.as_object().is_some_and(|map| !map.is_empty());
+        let written_empty = match written {
+            Some(Value::Null) => true,
+            Some(Value::Object(map)) => map.is_empty(),
+            _ => false,
+        };
+        if !(filled && written_empty) {
+            return self.emit(path, value.clone());
+        }
+        // Written empty, yet something is in it. An atomic that another manager holds as a whole
+        // was taken over, and is ours whole; else what is in it is not ours.
+        let nodes: Vec<_> = self
+            .view
+            .owners
+            .others(self.view.manager)
+            .filter_map(|other| other.fields.below(path))
+            .collect();
+        let empty = Value::Object(serde_json::Map::new());
+        if nodes.iter().any(|node| node.is_leaf()) {
+            self.emit(path, value.clone());
+        } else if nodes.is_empty()
+            || self.view.shown_before.is_some_and(|before| before.contains_key(path))
+        {
+            self.emit(path, empty);
+        }
+    }
+
+    fn emit(&mut self, path: &FieldPath, value: Value) {
+        let leaf = if self.view.secrecy.conceals(path) {
+            Leaf::Concealed(value)
+        } else {
+            Leaf::Shown(value)
+        };
+        self.leaves.insert(path.clone(), leaf);
+    }
+}
+
+/// An item without the fields that its path names already; `None` if nothing else is owned there.
+fn without_keys(item: &FieldSet, keys: &KeyFields) -> Option<FieldSet> {
+    let mut rest = item.clone();
+    for name in keys.keys() {
+        rest.remove_tree(&FieldPath::fields([name.as_str()]));
+    }
+    let others = rest.children().next().is_some();
+    others.then_some(rest)
+}
+
+#[cfg(test)]
+mod tests;

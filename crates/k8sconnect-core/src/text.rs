@@ -1,0 +1,69 @@
+//! How a value of the cluster stands in text that people read: bare where nothing is lost by it.
+//!
+//! The string `"3"` and the number 3 must look different, and so must the empty string and
+//! nothing at all. Terraform keeps its strings in NFC; what we hand it is normalised here, or the
+//! same text would count as drift for ever.
+
+use serde_json::Value;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+/// A leaf as it is shown: a string bare unless that would mislead, anything else as compact JSON
+/// with sorted keys.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::String(s) if reads_as_another_type(s) => nfc(&quoted(s)),
+        Value::String(s) => nfc(s),
+        other => nfc(&other.to_string()),
+    }
+}
+
+/// A string in JSON quotes.
+pub fn quoted(text: &str) -> String {
+    Value::String(text.to_owned()).to_string()
+}
+
+/// Whether a bare string would be taken for something else: another JSON type, a quoted string,
+/// or nothing.
+pub fn reads_as_another_type(text: &str) -> bool {
+    text.is_empty()
+        || text.starts_with(['"', '{', '['])
+        || matches!(serde_json::from_str(text), Ok(Value::Null | Value::Bool(_) | Value::Number(_)))
+}
+
+/// The text in Unicode normal form C, as Terraform keeps it.
+pub fn nfc(text: &str) -> String {
+    if is_nfc(text) { text.to_owned() } else { text.nfc().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn text_and_number_look_different() {
+        assert_eq!(shown(&json!(3)), "3");
+        assert_eq!(shown(&json!("3")), r#""3""#);
+        assert_eq!(shown(&json!("true")), r#""true""#);
+        assert_eq!(shown(&json!("")), r#""""#);
+        assert_eq!(shown(&json!("null")), r#""null""#);
+        assert_eq!(shown(&json!("[]")), r#""[]""#);
+    }
+
+    #[test]
+    fn ordinary_text_stands_bare() {
+        assert_eq!(shown(&json!("nginx:1.27")), "nginx:1.27");
+        assert_eq!(shown(&json!("two\nlines")), "two\nlines");
+    }
+
+    #[test]
+    fn structures_are_compact_json() {
+        assert_eq!(shown(&json!({"b": [1], "a": "x"})), r#"{"a":"x","b":[1]}"#);
+    }
+
+    #[test]
+    fn decomposed_letters_are_composed() {
+        assert_eq!(shown(&json!("e\u{301}")), "\u{e9}");
+    }
+}

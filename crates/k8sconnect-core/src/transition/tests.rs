@@ -1,0 +1,126 @@
+use serde_json::json;
+
+use super::*;
+
+/// A script of one field: who holds it with which value, now and next.
+struct Moment {
+    value: Option<&'static str>,
+    holders: Vec<(&'static str, &'static str)>,
+}
+
+fn object(moment: &Moment) -> Value {
+    let managed: Vec<_> = moment
+        .holders
+        .iter()
+        .map(|(name, operation)| {
+            json!({"manager": name, "operation": operation, "apiVersion": "v1",
+                   "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:data": {"f:a.b": {}}}})
+        })
+        .collect();
+    let mut object = json!({"metadata": {"managedFields": managed}, "data": {}});
+    if let Some(value) = moment.value {
+        object["data"]["a.b"] = json!(value);
+    }
+    object
+}
+
+fn path() -> FieldPath {
+    FieldPath::fields(["data", "a.b"])
+}
+
+fn texts(value: Option<&str>) -> Texts {
+    value.map(|value| (path(), value.to_owned())).into_iter().collect()
+}
+
+fn told(then: Option<&str>, now: &Moment, next: &Moment) -> Notices {
+    let fields: FieldSet = then.map(|_| path()).into_iter().collect();
+    let texts_then = texts(then);
+    let (live, answer) = (object(now), object(next));
+    let ours_next = next.holders.iter().any(|(name, _)| *name == "k8sconnect");
+    compare(
+        "k8sconnect",
+        then.map(|_| Then { texts: &texts_then, fields: &fields }),
+        Side { texts: &texts(now.value), owners: &Owners::of_object(&live).unwrap() },
+        Side {
+            texts: &texts(next.value.filter(|_| ours_next)),
+            owners: &Owners::of_object(&answer).unwrap(),
+        },
+        &answer,
+    )
+}
+
+const US: (&str, &str) = ("k8sconnect", "Apply");
+const HPA: (&str, &str) = ("hpa", "Update");
+const FLUX: (&str, &str) = ("flux", "Apply");
+
+fn names(fields: &[FieldNotice]) -> Vec<&str> {
+    fields.iter().flat_map(|field| &field.holders).map(|holder| holder.name.as_str()).collect()
+}
+
+#[test]
+fn a_change_by_another_is_told_with_all_three_values() {
+    let now = Moment { value: Some("red"), holders: vec![HPA] };
+    let next = Moment { value: Some("blue"), holders: vec![US] };
+    let notices = told(Some("blue"), &now, &next);
+    assert_eq!(names(&notices.reverts), ["hpa"]);
+    let notice = &notices.reverts[0];
+    assert_eq!(notice.then.as_deref(), Some("blue"));
+    assert_eq!(notice.now.as_deref(), Some("red"));
+    assert_eq!(notice.next.as_deref(), Some("blue"));
+    assert!(notices.takes.is_empty(), "told once, not twice");
+}
+
+#[test]
+fn a_field_that_vanished_is_told_though_nobody_holds_it() {
+    let now = Moment { value: None, holders: vec![] };
+    let next = Moment { value: Some("blue"), holders: vec![US] };
+    let notices = told(Some("blue"), &now, &next);
+    assert_eq!(notices.reverts.len(), 1);
+    assert_eq!(notices.reverts[0].now, None);
+}
+
+#[test]
+fn equal_values_held_together_are_calm() {
+    let now = Moment { value: Some("blue"), holders: vec![US, FLUX] };
+    assert!(told(Some("blue"), &now, &now).is_empty());
+}
+
+#[test]
+fn a_value_set_back_by_its_rival_is_calm() {
+    let now = Moment { value: Some("blue"), holders: vec![HPA] };
+    let next = Moment { value: Some("blue"), holders: vec![HPA, US] };
+    assert!(told(Some("blue"), &now, &next).is_empty());
+}
+
+#[test]
+fn taking_from_a_co_owner_is_told() {
+    let now = Moment { value: Some("blue"), holders: vec![US, FLUX] };
+    let next = Moment { value: Some("green"), holders: vec![US] };
+    let notices = told(Some("blue"), &now, &next);
+    assert_eq!(names(&notices.takes), ["flux"]);
+    assert!(notices.reverts.is_empty());
+}
+
+#[test]
+fn taking_a_field_that_was_never_ours_is_told() {
+    let now = Moment { value: Some("red"), holders: vec![FLUX] };
+    let next = Moment { value: Some("blue"), holders: vec![US] };
+    assert_eq!(names(&told(None, &now, &next).takes), ["flux"]);
+}
+
+#[test]
+fn changing_what_is_ours_alone_is_nobodys_business() {
+    let now = Moment { value: Some("blue"), holders: vec![US] };
+    let next = Moment { value: Some("green"), holders: vec![US] };
+    assert!(told(Some("blue"), &now, &next).is_empty());
+}
+
+#[test]
+fn a_field_given_up_that_others_keep_is_told() {
+    let now = Moment { value: Some("blue"), holders: vec![US, FLUX] };
+    let next = Moment { value: Some("blue"), holders: vec![FLUX] };
+    let notices = told(Some("blue"), &now, &next);
+    assert_eq!(names(&notices.stays), ["flux"]);
+    let gone = Moment { value: None, holders: vec![] };
+    assert!(told(Some("blue"), &now, &gone).is_empty());
+}
