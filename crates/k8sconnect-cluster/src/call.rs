@@ -1,0 +1,225 @@
+//! One request and one answer, before either means anything.
+//!
+//! The verbs in `objects` are written in these words. They are public because a test rig, or a
+//! verb that is not furnished yet, must be able to say something none of the verbs say, through
+//! the same client, credentials and retries.
+
+use bytes::Bytes;
+use http::Method;
+use k8sconnect_core::rejection::Status;
+use serde_json::Value;
+
+use crate::address::segment;
+use crate::retry::Repeat;
+
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub method: Method,
+    /// Begins with a slash, already encoded, below the host's own prefix.
+    pub path: String,
+    pub query: Vec<(&'static str, String)>,
+    pub accept: &'static str,
+    pub body: Option<(Content, Value)>,
+    pub repeat: Repeat,
+}
+
+impl Call {
+    pub fn get(path: impl Into<String>) -> Self {
+        Self {
+            method: Method::GET,
+            path: path.into(),
+            query: Vec::new(),
+            accept: "application/json",
+            body: None,
+            repeat: Repeat::Harmless,
+        }
+    }
+
+    /// Everything but a GET is taken for something that must not happen twice, until told so.
+    pub fn new(method: Method, path: impl Into<String>) -> Self {
+        let repeat = if method == Method::GET {
+            Repeat::Harmless
+        } else {
+            Repeat::OnlyIfUnsent
+        };
+        Self {
+            method,
+            repeat,
+            ..Self::get(path)
+        }
+    }
+
+    #[must_use]
+    pub fn query(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.query.push((name, value.into()));
+        self
+    }
+
+    #[must_use]
+    pub fn body(mut self, content: Content, body: Value) -> Self {
+        self.body = Some((content, body));
+        self
+    }
+
+    pub(crate) fn path_and_query(&self) -> String {
+        let pairs = self
+            .query
+            .iter()
+            .map(|(name, value)| format!("{name}={}", segment(value)));
+        let query = pairs.collect::<Vec<_>>().join("&");
+        if query.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{}?{query}", self.path)
+        }
+    }
+
+    /// How the request is named in errors and logs. Of the query only what changes its meaning
+    /// and cannot be a user's data.
+    pub(crate) fn label(&self) -> String {
+        let told = self
+            .query
+            .iter()
+            .filter(|(name, _)| matches!(*name, "dryRun" | "fieldManager"));
+        let told = told
+            .map(|(name, value)| format!(" {name}={value}"))
+            .collect::<String>();
+        format!("{} {}{told}", self.method, self.path)
+    }
+}
+
+/// What a body is. A patch type is part of the meaning of a PATCH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    Json,
+    /// Server-side apply. JSON is YAML, so the body stays JSON.
+    Apply,
+    JsonPatch,
+    MergePatch,
+    StrategicMergePatch,
+}
+
+impl Content {
+    pub(crate) fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Apply => "application/apply-patch+yaml",
+            Self::JsonPatch => "application/json-patch+json",
+            Self::MergePatch => "application/merge-patch+json",
+            Self::StrategicMergePatch => "application/strategic-merge-patch+json",
+        }
+    }
+}
+
+/// What came back, whatever the status.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub warnings: Vec<String>,
+    pub body: Bytes,
+}
+
+impl Reply {
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The server's `Status`, or the best that can be made of an answer that is none: a proxy's
+    /// page, or the plain-text 404 of a path that nobody serves.
+    pub fn refusal(&self) -> Status {
+        let spoken = serde_json::from_slice::<Value>(&self.body).ok();
+        let spoken = spoken.filter(|it| it["kind"] == "Status").map(drop_nulls);
+        match spoken.and_then(|it| serde_json::from_value::<Status>(it).ok()) {
+            Some(mut status) => {
+                if status.code == 0 {
+                    status.code = self.status;
+                }
+                status
+            }
+            None => {
+                let text = String::from_utf8_lossy(&self.body);
+                let message = text.trim().chars().take(LONGEST_QUOTE).collect();
+                Status {
+                    code: self.status,
+                    message,
+                    ..Status::default()
+                }
+            }
+        }
+    }
+}
+
+const LONGEST_QUOTE: usize = 500;
+
+/// Some servers write `"details": null` where others leave the field out.
+fn drop_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => Value::Object(
+            fields
+                .into_iter()
+                .filter(|(_, v)| !v.is_null())
+                .map(|(k, v)| (k, drop_nulls(v)))
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.into_iter().map(drop_nulls).collect()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(status: u16, body: &str) -> Reply {
+        Reply {
+            status,
+            warnings: Vec::new(),
+            body: Bytes::copy_from_slice(body.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn a_status_is_read_with_its_causes() {
+        let status = reply(
+            422,
+            r#"{"kind":"Status","status":"Failure","message":"no","reason":"Invalid","code":422,
+                "details":{"name":"web","kind":"Deployment","group":"apps","causes":
+                [{"reason":"FieldValueInvalid","message":"field is immutable","field":"spec.selector"}]}}"#,
+        )
+        .refusal();
+        assert_eq!((status.code, status.reason.as_str()), (422, "Invalid"));
+        assert_eq!(status.details.causes[0].field, "spec.selector");
+    }
+
+    #[test]
+    fn a_status_with_nulls_is_still_a_status() {
+        let status = reply(
+            403,
+            r#"{"kind":"Status","metadata":{},"message":"no","reason":"Forbidden","details":null}"#,
+        )
+        .refusal();
+        assert_eq!((status.code, status.reason.as_str()), (403, "Forbidden"));
+    }
+
+    #[test]
+    fn plain_text_keeps_its_words_and_its_code() {
+        let status = reply(404, "404 page not found\n").refusal();
+        assert_eq!(
+            (status.code, status.message.as_str()),
+            (404, "404 page not found")
+        );
+        assert_eq!(status.reason, "");
+    }
+
+    #[test]
+    fn a_label_tells_no_selector() {
+        let call = Call::get("/api/v1/pods")
+            .query("labelSelector", "customer=acme")
+            .query("dryRun", "All");
+        assert_eq!(call.label(), "GET /api/v1/pods dryRun=All");
+        assert_eq!(
+            call.path_and_query(),
+            "/api/v1/pods?labelSelector=customer%3Dacme&dryRun=All"
+        );
+    }
+}

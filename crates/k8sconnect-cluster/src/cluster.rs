@@ -1,0 +1,327 @@
+//! One cluster, as one user: a client, its credentials, and what it has learnt of the kinds.
+//!
+//! Everything that is asked goes through [`Cluster::send`], which is where deadlines, retries and
+//! the renewal of credentials live; the verbs only say what to ask and read the answer. A
+//! [`Cluster`] is a cheap handle: [`Cluster::until`] gives another one to the same cluster that
+//! stops at a chosen time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use serde::de::DeserializeOwned;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::call::{Call, Reply};
+use crate::connection::{Connection, Host};
+use crate::credentials::{Credential, Credentials};
+use crate::error::{ConnectionError, Error, Trouble};
+use crate::kinds::Kinds;
+use crate::retry::{Attempts, Ending, Failure};
+use crate::transport::Transports;
+use crate::warnings::warnings;
+
+#[derive(Clone)]
+pub struct Cluster {
+    shared: Arc<Shared>,
+    deadline: Option<Instant>,
+}
+
+struct Shared {
+    host: Host,
+    credentials: Credentials,
+    transports: Transports,
+    kinds: Kinds,
+    /// Whether this server has ever answered: before that, a failure to connect is more likely a
+    /// mistake than a moment of weakness.
+    reached: AtomicBool,
+}
+
+/// What an attempt may take when nobody set a deadline, and at most when somebody did.
+const READ: Duration = Duration::from_secs(30);
+const WRITE: Duration = Duration::from_secs(60);
+/// Far above what etcd lets an object be; a list of a large cluster fits too.
+const LARGEST_ANSWER: usize = 1 << 30;
+const TELL_AFTER: Duration = Duration::from_secs(5);
+const AGENT: &str = concat!("k8sconnect/", env!("CARGO_PKG_VERSION"));
+
+impl Cluster {
+    pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
+        let shared = Shared {
+            host: connection.host.clone(),
+            credentials: Credentials::new(connection)?,
+            transports: Transports::new(connection)?,
+            kinds: Kinds::default(),
+            reached: AtomicBool::new(false),
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+            deadline: None,
+        })
+    }
+
+    pub fn host(&self) -> &Host {
+        &self.shared.host
+    }
+
+    /// The same cluster, with all that is asked through the returned handle ended by `deadline`;
+    /// until then what may be repeated is repeated.
+    #[must_use]
+    pub fn until(&self, deadline: Instant) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            deadline: Some(deadline),
+        }
+    }
+
+    pub(crate) fn kinds(&self) -> &Kinds {
+        &self.shared.kinds
+    }
+
+    /// Sends one request and brings back whatever the server answered, refusals included; only a
+    /// 401 that new credentials do not mend is an error.
+    pub async fn send(&self, call: &Call) -> Result<Reply, Error> {
+        match self.converse(call, Reading::Whole).await? {
+            Answered::Reply(reply) => Ok(reply),
+            Answered::Stream(_) => Err(self.bad_answer(call, "a stream that was not asked for")),
+        }
+    }
+
+    /// Opens a watch: a 200 is handed over unread, anything else is read as usual.
+    pub(crate) async fn open(&self, call: &Call) -> Result<Answered, Error> {
+        self.converse(call, Reading::Stream).await
+    }
+
+    async fn converse(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
+        let started = Instant::now();
+        let patience = if call.method == Method::GET {
+            READ
+        } else {
+            WRITE
+        };
+        let deadline = self.deadline.unwrap_or(started + patience);
+        let mut attempts = Attempts::new(call.repeat, started, deadline);
+        let mut renewed = false;
+        loop {
+            let credential = self.shared.credentials.current().await?;
+            attempts.begin();
+            let sent = Instant::now();
+            let attempt = self.attempt(call, &credential, reading);
+            let ended = match timeout_at(deadline.min(sent + patience), attempt).await {
+                Ok(ended) => ended?,
+                Err(_) => Err(Failure::Late),
+            };
+            self.log(call, &ended, sent.elapsed(), attempts.made());
+            let reached = self.shared.reached.load(Ordering::Relaxed) || ended.is_ok();
+            self.shared.reached.store(reached, Ordering::Relaxed);
+
+            let ending = match &ended {
+                Ok(Attempt {
+                    answered: Answered::Reply(reply),
+                    ..
+                }) if reply.status == 401 => {
+                    if !renewed && self.shared.credentials.renew(&credential).await? {
+                        renewed = true;
+                        continue;
+                    }
+                    let status = Box::new(reply.refusal());
+                    return Err(Error::Unauthorized {
+                        host: self.host().to_string(),
+                        status,
+                    });
+                }
+                Ok(Attempt {
+                    answered: Answered::Reply(reply),
+                    retry_after,
+                }) => Ending::Answered {
+                    status: reply.status,
+                    retry_after: *retry_after,
+                },
+                Ok(_) => Ending::Answered {
+                    status: 200,
+                    retry_after: None,
+                },
+                Err(failure) => Ending::Failed(failure),
+            };
+            match (attempts.pause(ending, reached, Instant::now()), ended) {
+                (Some(pause), _) => {
+                    if started.elapsed() > TELL_AFTER {
+                        tracing::warn!(
+                            host = %self.host(),
+                            "`{}` has been tried {} times for {:.0} s; trying again",
+                            call.label(),
+                            attempts.made(),
+                            started.elapsed().as_secs_f64(),
+                        );
+                    }
+                    sleep(pause).await;
+                }
+                (None, Ok(Attempt { answered, .. })) => return Ok(answered),
+                (None, Err(failure)) => {
+                    return Err(self.give_up(call, failure, &attempts, started.elapsed()));
+                }
+            }
+        }
+    }
+
+    /// The outer error is one that no repeating can help; the inner may pass.
+    async fn attempt(
+        &self,
+        call: &Call,
+        credential: &Credential,
+        reading: Reading,
+    ) -> Result<Result<Attempt, Failure>, Error> {
+        let request = self.request(call, credential)?;
+        let transport = self.shared.transports.of(credential)?;
+        let response = match transport.send(request).await {
+            Ok(response) => response,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        if reading == Reading::Stream && response.status().is_success() {
+            let answered = Answered::Stream(response.into_body());
+            return Ok(Ok(Attempt {
+                answered,
+                retry_after: None,
+            }));
+        }
+        Ok(read(response).await)
+    }
+
+    fn request(&self, call: &Call, credential: &Credential) -> Result<Request<Full<Bytes>>, Error> {
+        let unbuildable = |why: &dyn std::fmt::Display| {
+            self.bad_answer(call, &format!("nothing, since it could not be sent: {why}"))
+        };
+        let uri = self
+            .host()
+            .uri(&call.path_and_query())
+            .map_err(|e| unbuildable(&e))?;
+        let mut request = Request::builder()
+            .method(call.method.clone())
+            .uri(uri)
+            .header(USER_AGENT, AGENT)
+            .header(ACCEPT, call.accept);
+        if let Some(authorization) = &credential.authorization {
+            request = request.header(AUTHORIZATION, authorization.clone());
+        }
+        for (name, value) in self.shared.credentials.impersonation() {
+            request = request.header(name.clone(), value.clone());
+        }
+        let body = match &call.body {
+            None => Bytes::new(),
+            Some((content, body)) => {
+                request = request.header(CONTENT_TYPE, content.media_type());
+                serde_json::to_vec(body)
+                    .map_err(|e| unbuildable(&e))?
+                    .into()
+            }
+        };
+        request.body(Full::new(body)).map_err(|e| unbuildable(&e))
+    }
+
+    fn log(&self, call: &Call, ended: &Result<Attempt, Failure>, took: Duration, attempt: u32) {
+        let status = match ended {
+            Ok(Attempt {
+                answered: Answered::Reply(reply),
+                ..
+            }) => reply.status,
+            Ok(_) => 200,
+            Err(_) => 0,
+        };
+        tracing::debug!(
+            host = %self.host(),
+            request = call.label(),
+            status,
+            ms = took.as_millis() as u64,
+            attempt,
+            failure = ended.as_ref().err().map(tracing::field::debug),
+            "request"
+        );
+    }
+
+    fn give_up(&self, call: &Call, failure: Failure, tried: &Attempts, waited: Duration) -> Error {
+        let host = self.host().to_string();
+        match failure {
+            Failure::Unsent(trouble) | Failure::Lost(trouble) => Error::Unreachable {
+                host,
+                trouble,
+                attempts: tried.made(),
+            },
+            Failure::Late => Error::Timeout {
+                host,
+                request: call.label(),
+                waited,
+            },
+        }
+    }
+
+    /// Reads a success as `T`, and anything else as a refusal.
+    pub(crate) fn decode<T: DeserializeOwned>(
+        &self,
+        call: &Call,
+        reply: &Reply,
+    ) -> Result<T, Error> {
+        match reply.status {
+            200..300 => serde_json::from_slice(&reply.body)
+                .map_err(|error| self.bad_answer(call, &format!("unreadable JSON ({error})"))),
+            300..400 => Err(self.bad_answer(call, &format!("a redirect ({})", reply.status))),
+            _ => Err(Error::Refused(Box::new(reply.refusal()))),
+        }
+    }
+
+    pub(crate) fn bad_answer(&self, call: &Call, why: &str) -> Error {
+        let host = self.host().to_string();
+        Error::BadAnswer {
+            host,
+            request: call.label(),
+            why: why.into(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Whole,
+    Stream,
+}
+
+pub(crate) enum Answered {
+    Reply(Reply),
+    Stream(Incoming),
+}
+
+struct Attempt {
+    answered: Answered,
+    retry_after: Option<Duration>,
+}
+
+async fn read(response: Response<Incoming>) -> Result<Attempt, Failure> {
+    let (head, body) = response.into_parts();
+    let lost = |error: Box<dyn std::error::Error + Send + Sync>| {
+        Failure::Lost(Trouble::of(error.as_ref()))
+    };
+    let body = Limited::new(body, LARGEST_ANSWER)
+        .collect()
+        .await
+        .map_err(lost)?
+        .to_bytes();
+    let retry_after = head
+        .headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok());
+    let retry_after = retry_after.and_then(|value| value.trim().parse().ok());
+    let warnings = warnings(&head.headers);
+    let reply = Reply {
+        status: head.status.as_u16(),
+        warnings,
+        body,
+    };
+    Ok(Attempt {
+        answered: Answered::Reply(reply),
+        retry_after: retry_after.map(Duration::from_secs),
+    })
+}

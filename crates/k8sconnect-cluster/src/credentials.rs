@@ -1,0 +1,298 @@
+//! What is shown to the server, and how it is renewed.
+//!
+//! Tokens and passwords stand for as long as the process does; a token file is read again now and
+//! then; a plugin is run once for everyone, and again when what it gave has expired or the server
+//! stopped accepting it. Whoever asks while somebody renews waits for that, and takes its result.
+
+use std::time::{Duration, SystemTime};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use http::{HeaderName, HeaderValue};
+use tokio::sync::Mutex;
+
+use crate::connection::{Auth, Connection, Identity, Impersonation};
+use crate::error::ConnectionError;
+use crate::exec;
+
+/// What one request shows. The generation tells a renewed one from the one it replaced.
+#[derive(Clone)]
+pub(crate) struct Credential {
+    pub(crate) authorization: Option<HeaderValue>,
+    /// A client certificate that came with the credential rather than with the connection.
+    pub(crate) identity: Option<Identity>,
+    generation: u64,
+    expires: Option<SystemTime>,
+}
+
+pub(crate) struct Credentials {
+    auth: Auth,
+    impersonation: Vec<(HeaderName, HeaderValue)>,
+    current: Mutex<Option<Credential>>,
+}
+
+/// Whoever mounts a token file renews it well before it expires.
+const TOKEN_FILE_LIFE: Duration = Duration::from_secs(60);
+/// What has less than this to live may expire on the way.
+const MARGIN: Duration = Duration::from_secs(10);
+
+impl Credentials {
+    pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
+        let impersonation = match &connection.impersonation {
+            Some(other) => headers_of(other)?,
+            None => Vec::new(),
+        };
+        // Checked here, so that a token with a line break is told before anything is asked.
+        fixed(&connection.auth)?;
+        Ok(Self {
+            auth: connection.auth.clone(),
+            impersonation,
+            current: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn impersonation(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.impersonation
+    }
+
+    pub(crate) async fn current(&self) -> Result<Credential, ConnectionError> {
+        let mut current = self.current.lock().await;
+        match &*current {
+            Some(credential) if !credential.is_stale() => Ok(credential.clone()),
+            other => {
+                let generation = other.as_ref().map_or(0, |it| it.generation + 1);
+                Ok(current.insert(self.fetch(generation).await?).clone())
+            }
+        }
+    }
+
+    /// Gets another credential than `refused`, which may have happened already. `false`: there is
+    /// no way to get another.
+    pub(crate) async fn renew(&self, refused: &Credential) -> Result<bool, ConnectionError> {
+        let mut current = self.current.lock().await;
+        if current
+            .as_ref()
+            .is_some_and(|it| it.generation != refused.generation)
+        {
+            return Ok(true);
+        }
+        match &self.auth {
+            Auth::None | Auth::Token(_) | Auth::Basic { .. } => Ok(false),
+            Auth::TokenFile(_) => {
+                let renewed = self.fetch(refused.generation + 1).await?;
+                let changed = renewed.authorization != refused.authorization;
+                *current = Some(renewed);
+                Ok(changed)
+            }
+            Auth::Exec(_) => {
+                *current = Some(self.fetch(refused.generation + 1).await?);
+                Ok(true)
+            }
+        }
+    }
+
+    async fn fetch(&self, generation: u64) -> Result<Credential, ConnectionError> {
+        let none = Credential {
+            authorization: None,
+            identity: None,
+            generation,
+            expires: None,
+        };
+        match &self.auth {
+            Auth::None | Auth::Token(_) | Auth::Basic { .. } => Ok(Credential {
+                authorization: fixed(&self.auth)?,
+                ..none
+            }),
+            Auth::TokenFile(path) => {
+                let unreadable = |error: std::io::Error| ConnectionError::UnreadableFile {
+                    field: "tokenFile",
+                    path: path.display().to_string(),
+                    why: error.to_string(),
+                };
+                // A few hundred bytes from local memory: not worth another thread.
+                let token = std::fs::read_to_string(path).map_err(unreadable)?;
+                let expires = Some(SystemTime::now() + TOKEN_FILE_LIFE + MARGIN);
+                Ok(Credential {
+                    authorization: Some(bearer(token.trim())?),
+                    expires,
+                    ..none
+                })
+            }
+            Auth::Exec(plugin) => {
+                let brought = exec::run(plugin).await?;
+                let token = brought.token.as_ref().map(|token| bearer(token.expose()));
+                Ok(Credential {
+                    authorization: token.transpose()?,
+                    identity: brought.identity,
+                    expires: brought.expires,
+                    ..none
+                })
+            }
+        }
+    }
+}
+
+impl Credential {
+    fn is_stale(&self) -> bool {
+        self.expires
+            .is_some_and(|expires| SystemTime::now() + MARGIN >= expires)
+    }
+}
+
+fn fixed(auth: &Auth) -> Result<Option<HeaderValue>, ConnectionError> {
+    match auth {
+        Auth::Token(token) => bearer(token.expose().trim()).map(Some),
+        Auth::Basic { username, password } => {
+            let pair = BASE64.encode(format!("{username}:{}", password.expose()));
+            header("password", &format!("Basic {pair}")).map(Some)
+        }
+        Auth::None | Auth::TokenFile(_) | Auth::Exec(_) => Ok(None),
+    }
+}
+
+fn bearer(token: &str) -> Result<HeaderValue, ConnectionError> {
+    header("token", &format!("Bearer {token}"))
+}
+
+/// Marked sensitive, which keeps it out of every `Debug` and out of HTTP/2's header tables.
+fn header(field: &'static str, text: &str) -> Result<HeaderValue, ConnectionError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| ConnectionError::BadValue {
+        field,
+        why: "it holds a character that no HTTP header may hold, such as a line break".into(),
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn headers_of(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, ConnectionError> {
+    let Impersonation {
+        user,
+        uid,
+        groups,
+        extra,
+    } = other;
+    let mut named = vec![("impersonate-user".to_owned(), user)];
+    named.extend(uid.iter().map(|uid| ("impersonate-uid".to_owned(), uid)));
+    named.extend(
+        groups
+            .iter()
+            .map(|group| ("impersonate-group".to_owned(), group)),
+    );
+    named.extend(extra.iter().map(|(key, value)| {
+        // Header names know no slash; the server takes it percent-encoded.
+        (
+            format!(
+                "impersonate-extra-{}",
+                crate::address::segment(&key.to_lowercase())
+            ),
+            value,
+        )
+    }));
+    let header = |(name, value): (String, &String)| {
+        let name = HeaderName::try_from(name);
+        let value = HeaderValue::from_str(value);
+        name.ok()
+            .zip(value.ok())
+            .ok_or_else(|| ConnectionError::BadValue {
+                field: "as",
+                why: "it holds a character that no HTTP header may hold".into(),
+            })
+    };
+    named.into_iter().map(header).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(auth: Auth) -> Result<Credentials, ConnectionError> {
+        let mut connection = Connection::to("https://k.example".parse().unwrap());
+        connection.auth = auth;
+        Credentials::new(&connection)
+    }
+
+    fn shown(credential: &Credential) -> &str {
+        credential.authorization.as_ref().unwrap().to_str().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_token_that_is_refused_has_no_other() {
+        let credentials = of(Auth::Token("hunter2\n".into())).unwrap();
+        let credential = credentials.current().await.unwrap();
+        assert_eq!(shown(&credential), "Bearer hunter2");
+        assert!(!credentials.renew(&credential).await.unwrap());
+        assert!(!format!("{:?}", credential.authorization).contains("hunter2"));
+    }
+
+    #[tokio::test]
+    async fn basic_auth_is_encoded() {
+        let auth = Auth::Basic {
+            username: "me".into(),
+            password: "p:w".into(),
+        };
+        let credential = of(auth).unwrap().current().await.unwrap();
+        assert_eq!(shown(&credential), "Basic bWU6cDp3");
+    }
+
+    #[tokio::test]
+    async fn a_refused_token_file_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        std::fs::write(&path, "one\n").unwrap();
+        let credentials = of(Auth::TokenFile(path.clone())).unwrap();
+        let first = credentials.current().await.unwrap();
+        assert_eq!(shown(&first), "Bearer one");
+        std::fs::write(&path, "two\n").unwrap();
+        assert_eq!(shown(&credentials.current().await.unwrap()), "Bearer one");
+        assert!(credentials.renew(&first).await.unwrap());
+        assert_eq!(shown(&credentials.current().await.unwrap()), "Bearer two");
+        // Whoever was refused with the old one as well takes what is there.
+        assert!(credentials.renew(&first).await.unwrap());
+    }
+
+    #[test]
+    fn a_token_with_a_line_break_inside_is_refused_without_being_quoted() {
+        let error = of(Auth::Token("hunter\n2".into()))
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(
+            error.contains("`token`") && !error.contains("hunter"),
+            "{error}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_plugin_runs_once_until_what_it_gave_expires() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs");
+        let plugin = |expires: &str| {
+            let script = format!(
+                "echo >> '{}'; printf %s '{{\"apiVersion\":\"{}\",\"kind\":\"ExecCredential\",\
+                 \"status\":{{\"token\":\"t\",\"expirationTimestamp\":\"{expires}\"}}}}'",
+                runs.display(),
+                exec::VERSIONS[0],
+            );
+            of(Auth::Exec(crate::connection::Exec {
+                api_version: exec::VERSIONS[0].into(),
+                command: "sh".into(),
+                args: vec!["-c".into(), script.into()],
+                env: vec![],
+                install_hint: None,
+                cluster: None,
+            }))
+            .unwrap()
+        };
+        let count = || std::fs::read_to_string(&runs).unwrap().lines().count();
+        let lasting = plugin("2999-01-01T00:00:00Z");
+        for _ in 0..3 {
+            lasting.current().await.unwrap();
+        }
+        assert_eq!(count(), 1);
+        let expired = plugin("2001-01-01T00:00:00Z");
+        for _ in 0..3 {
+            expired.current().await.unwrap();
+        }
+        assert_eq!(count(), 4);
+    }
+}

@@ -1,0 +1,183 @@
+//! What kept a question from being answered, in words for whoever has to mend it.
+//!
+//! Each error can be told in three parts: what happened, why, and what to do. The host is always
+//! named; a credential, a header or a body never is. Failures below HTTP are told apart by the
+//! types in the error chain, not by their texts.
+
+use std::fmt;
+use std::time::Duration;
+
+use k8sconnect_core::rejection::Status;
+
+pub use self::connection::ConnectionError;
+pub use self::trouble::Trouble;
+
+mod connection;
+mod trouble;
+
+#[derive(Debug)]
+pub enum Error {
+    /// The server understood and said no.
+    Refused(Box<Status>),
+    /// The server does not know who we are; new credentials have already been tried for, where
+    /// there is a way to get some.
+    Unauthorized { host: String, status: Box<Status> },
+    /// Nothing could be asked.
+    Unreachable {
+        host: String,
+        trouble: Trouble,
+        attempts: u32,
+    },
+    /// Asked, and no answer in time.
+    Timeout {
+        host: String,
+        request: String,
+        waited: Duration,
+    },
+    /// An answer that no API server gives.
+    BadAnswer {
+        host: String,
+        request: String,
+        why: String,
+    },
+    /// A name that cannot stand in a URL.
+    BadName { name: String },
+    /// The connection is not one.
+    Connection(ConnectionError),
+}
+
+impl Error {
+    /// The HTTP status where the server gave one.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Self::Refused(status) | Self::Unauthorized { status, .. } => Some(status.code),
+            _ => None,
+        }
+    }
+
+    pub fn what(&self) -> String {
+        match self {
+            Self::Refused(status) => format!("The API server refused (HTTP {})", status.code),
+            Self::Unauthorized { host, .. } => {
+                format!("The API server at `{host}` does not accept the credentials (HTTP 401)")
+            }
+            Self::Unreachable { host, .. } => format!("Cannot reach the API server at `{host}`"),
+            Self::Timeout { host, .. } => {
+                format!("The API server at `{host}` did not answer in time")
+            }
+            Self::BadAnswer { host, .. } => {
+                format!("`{host}` does not answer like a Kubernetes API server")
+            }
+            Self::BadName { name } => format!("`{name}` cannot be the name of an object"),
+            Self::Connection(error) => error.what(),
+        }
+    }
+
+    pub fn why(&self) -> String {
+        match self {
+            Self::Refused(status) => server_said(status),
+            Self::Unauthorized { status, .. } => server_said(status),
+            Self::Unreachable {
+                trouble, attempts, ..
+            } => match attempts {
+                0 | 1 => trouble.why(),
+                many => format!("{} It was tried {many} times.", trouble.why()),
+            },
+            Self::Timeout {
+                request, waited, ..
+            } => {
+                format!("`{request}` was given {:.0} seconds.", waited.as_secs_f64())
+            }
+            Self::BadAnswer { request, why, .. } => format!("`{request}` was answered with {why}."),
+            Self::BadName { .. } => "It would lead to another address than the object's.".into(),
+            Self::Connection(error) => error.why(),
+        }
+    }
+
+    pub fn advice(&self) -> String {
+        match self {
+            Self::Refused(status) => match status.code {
+                403 => "Ask for the permission that the message names, or use other credentials.",
+                429 => "The server is overloaded; run again later.",
+                502..=504 => "The server, or a proxy before it, is not ready; run again later.",
+                _ => "Change what the message names.",
+            }
+            .into(),
+            Self::Unauthorized { .. } => "Check that the token or client certificate belongs to \
+                this cluster and has not expired, or fetch a new one."
+                .into(),
+            Self::Unreachable { trouble, .. } => trouble.advice(),
+            Self::Timeout { .. } => "Check that the server is healthy and that nothing between \
+                holds the request back, an admission webhook included."
+                .into(),
+            Self::BadAnswer { .. } => "Check the host, its port and its path: a login page or a \
+                proxy often answers in the server's place."
+                .into(),
+            Self::BadName { .. } => "Give the object a name in `metadata.name`.".into(),
+            Self::Connection(error) => error.advice(),
+        }
+    }
+}
+
+fn server_said(status: &Status) -> String {
+    if status.message.is_empty() {
+        return "The server gave no reason.".into();
+    }
+    format!("The server said: {}", status.message)
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}\n{}", self.what(), self.why(), self.advice())
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ConnectionError> for Error {
+    fn from(error: ConnectionError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_why_and_what_to_do() {
+        let error = Error::Unreachable {
+            host: "https://k.example:6443".into(),
+            trouble: Trouble::Refused,
+            attempts: 3,
+        };
+        let lines = error.to_string();
+        let lines = lines.lines().collect::<Vec<_>>();
+        assert_eq!(
+            lines[0],
+            "Cannot reach the API server at `https://k.example:6443`"
+        );
+        assert!(
+            lines[1].contains("refused") && lines[1].contains("3 times"),
+            "{lines:?}"
+        );
+        assert!(lines[2].contains("Check the port"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_refusal_quotes_the_server() {
+        let status = Status {
+            code: 403,
+            message: "pods is forbidden".into(),
+            ..Status::default()
+        };
+        let error = Error::Refused(Box::new(status));
+        assert_eq!(error.code(), Some(403));
+        assert!(
+            error
+                .to_string()
+                .contains("The server said: pods is forbidden"),
+            "{error}"
+        );
+    }
+}

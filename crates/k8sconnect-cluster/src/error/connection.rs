@@ -1,0 +1,165 @@
+//! What is wrong with a connection before any server is asked.
+//!
+//! Fields are named as a kubeconfig spells them. What a field holds is never shown: it may be a
+//! credential, also where it should not be.
+
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectionError {
+    BadHost {
+        why: String,
+    },
+    /// Not YAML, or not a kubeconfig.
+    BadKubeconfig {
+        why: String,
+    },
+    NoContextChosen {
+        contexts: Vec<String>,
+    },
+    UnknownContext {
+        name: String,
+        contexts: Vec<String>,
+    },
+    /// A context, or nothing, leads to an entry that is not there.
+    Missing {
+        what: &'static str,
+        name: String,
+    },
+    /// A relative path in a text that has no place of its own.
+    RelativePath {
+        field: &'static str,
+        path: String,
+    },
+    UnreadableFile {
+        field: &'static str,
+        path: String,
+        why: String,
+    },
+    /// A value that should be base64, PEM, or a URL.
+    BadValue {
+        field: &'static str,
+        why: String,
+    },
+    /// Half of a pair.
+    Alone {
+        field: &'static str,
+        lacks: &'static str,
+    },
+    /// The legacy way for a cloud's login, gone from Kubernetes since 1.26.
+    AuthProvider {
+        name: String,
+        exec: &'static str,
+    },
+    /// The credential plugin did not bring a credential.
+    Plugin {
+        command: String,
+        why: String,
+        advice: String,
+    },
+}
+
+impl ConnectionError {
+    pub fn what(&self) -> String {
+        match self {
+            Self::BadHost { .. } => "The cluster's host is not an address".into(),
+            Self::BadKubeconfig { .. } => "The kubeconfig cannot be read".into(),
+            Self::NoContextChosen { .. } => {
+                "The kubeconfig does not say which context to use".into()
+            }
+            Self::UnknownContext { name, .. } => format!("The kubeconfig has no context `{name}`"),
+            Self::Missing { what, name } => format!("The kubeconfig has no {what} `{name}`"),
+            Self::RelativePath { field, .. } => format!("`{field}` is a relative path"),
+            Self::UnreadableFile { field, .. } => format!("The file in `{field}` cannot be read"),
+            Self::BadValue { field, .. } => format!("`{field}` cannot be used"),
+            Self::Alone { field, lacks } => format!("`{field}` is given without `{lacks}`"),
+            Self::AuthProvider { .. } => {
+                "The kubeconfig logs in by an `auth-provider`, which is not supported".into()
+            }
+            Self::Plugin { command, .. } => {
+                format!("The credential plugin `{command}` brought no credential")
+            }
+        }
+    }
+
+    pub fn why(&self) -> String {
+        match self {
+            Self::BadHost { why } | Self::BadKubeconfig { why } | Self::BadValue { why, .. } => {
+                sentence(why)
+            }
+            Self::NoContextChosen { contexts } => {
+                format!(
+                    "It has no `current-context`, and these contexts: {}.",
+                    listed(contexts)
+                )
+            }
+            Self::UnknownContext { contexts, .. } => {
+                format!("It has these contexts: {}.", listed(contexts))
+            }
+            Self::Missing { .. } => "The chosen context refers to it.".into(),
+            Self::RelativePath { path, .. } => {
+                format!("`{path}` is relative to a file, and this kubeconfig was given as text.")
+            }
+            Self::UnreadableFile { path, why, .. } => format!("`{path}`: {}", sentence(why)),
+            Self::Alone { .. } => "Each is of use only with the other.".into(),
+            Self::AuthProvider { name, .. } => {
+                format!("Kubernetes replaced `{name}` there by credential plugins.")
+            }
+            Self::Plugin { why, .. } => sentence(why),
+        }
+    }
+
+    pub fn advice(&self) -> String {
+        match self {
+            Self::BadHost { .. } => "Write it as `https://host:port`.".into(),
+            Self::BadKubeconfig { .. } => {
+                "Give the text of a kubeconfig as `kubectl config view --raw` prints it.".into()
+            }
+            Self::NoContextChosen { .. } => "Name one of them in `context`.".into(),
+            Self::UnknownContext { .. } => "Name one of those in `context`.".into(),
+            Self::Missing { what, .. } => format!("Add the {what}, or choose another context."),
+            Self::RelativePath { field, .. } => {
+                format!("Use an absolute path, or put the content into `{field}-data`.")
+            }
+            Self::UnreadableFile { .. } => "Check the path and who may read it.".into(),
+            Self::BadValue { .. } => "Correct the value.".into(),
+            Self::Alone { lacks, .. } => format!("Add `{lacks}`."),
+            Self::AuthProvider { exec, .. } => format!("Log in by `exec` instead, with {exec}."),
+            Self::Plugin { advice, .. } => advice.clone(),
+        }
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    let mut letters = text.chars();
+    let first = letters
+        .next()
+        .map(|it| it.to_uppercase().to_string())
+        .unwrap_or_default();
+    let stop = if text.ends_with(['.', '!', '?']) {
+        ""
+    } else {
+        "."
+    };
+    format!("{first}{}{stop}", letters.as_str())
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none".into();
+    }
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl fmt::Display for ConnectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}\n{}", self.what(), self.why(), self.advice())
+    }
+}
+
+impl std::error::Error for ConnectionError {}

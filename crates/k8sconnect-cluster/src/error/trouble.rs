@@ -1,0 +1,306 @@
+//! What went wrong below HTTP.
+//!
+//! A connect failure arrives as a chain of wrappers that print as "client error (Connect)". What
+//! matters is at its end: no such name, nobody listening, or which of the many things that can be
+//! wrong with a certificate. Each of them is mended in another place, so each has its own words.
+
+use std::error::Error as StdError;
+use std::io;
+
+use rustls::{AlertDescription, CertificateError};
+
+use crate::route::{LookupFailed, ProxyFailed};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    NameNotFound {
+        why: String,
+    },
+    Refused,
+    NoRoute,
+    /// Closed or reset by the other side.
+    Closed,
+    /// Nothing accepted the connection in time.
+    Silent,
+    UnknownAuthority,
+    WrongName {
+        presented: Vec<String>,
+    },
+    Expired,
+    NotYetValid,
+    /// The port answers, not in TLS.
+    NotTls,
+    /// The server turned our certificate down.
+    ClientCertificate,
+    Tls {
+        why: String,
+    },
+    Proxy {
+        why: String,
+    },
+    Other {
+        why: String,
+    },
+}
+
+impl Trouble {
+    /// Judges by the innermost cause that says anything.
+    pub(crate) fn of(error: &(dyn StdError + 'static)) -> Self {
+        let mut found = None;
+        let mut last = error.to_string();
+        let mut next = Some(error);
+        while let Some(error) = next {
+            last = error.to_string();
+            if let Some(proxy) = error.downcast_ref::<ProxyFailed>() {
+                // What lies below is about the proxy, not about the API server.
+                return Self::Proxy {
+                    why: proxy.to_string(),
+                };
+            }
+            if let Some(trouble) = Self::told_by(error) {
+                found = Some(trouble);
+            }
+            // An `io::Error` keeps what it wraps beside its `source`, which skips a level.
+            next = match error
+                .downcast_ref::<io::Error>()
+                .and_then(io::Error::get_ref)
+            {
+                Some(inner) => Some(inner),
+                None => error.source(),
+            };
+        }
+        found.unwrap_or(Self::Other { why: last })
+    }
+
+    fn told_by(error: &(dyn StdError + 'static)) -> Option<Self> {
+        if let Some(lookup) = error.downcast_ref::<LookupFailed>() {
+            return Some(Self::NameNotFound {
+                why: lookup.0.to_string(),
+            });
+        }
+        if error.is::<tokio::time::error::Elapsed>() {
+            return Some(Self::Silent);
+        }
+        if let Some(tls) = error.downcast_ref::<rustls::Error>() {
+            return Some(Self::of_tls(tls));
+        }
+        if let Some(http) = error.downcast_ref::<hyper::Error>() {
+            return (http.is_incomplete_message() || http.is_closed()).then_some(Self::Closed);
+        }
+        match error.downcast_ref::<io::Error>()?.kind() {
+            io::ErrorKind::ConnectionRefused => Some(Self::Refused),
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
+                Some(Self::NoRoute)
+            }
+            io::ErrorKind::TimedOut => Some(Self::Silent),
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::NotConnected
+            | io::ErrorKind::UnexpectedEof => Some(Self::Closed),
+            _ => None,
+        }
+    }
+
+    fn of_tls(error: &rustls::Error) -> Self {
+        use AlertDescription as Alert;
+        use CertificateError as Certificate;
+        use rustls::Error as Tls;
+        match error {
+            Tls::InvalidCertificate(Certificate::UnknownIssuer | Certificate::BadSignature) => {
+                Self::UnknownAuthority
+            }
+            Tls::InvalidCertificate(Certificate::NotValidForName) => Self::WrongName {
+                presented: Vec::new(),
+            },
+            Tls::InvalidCertificate(Certificate::NotValidForNameContext { presented, .. }) => {
+                Self::WrongName {
+                    presented: presented.iter().map(|name| bare(name)).collect(),
+                }
+            }
+            Tls::InvalidCertificate(Certificate::Expired | Certificate::ExpiredContext { .. }) => {
+                Self::Expired
+            }
+            Tls::InvalidCertificate(
+                Certificate::NotValidYet | Certificate::NotValidYetContext { .. },
+            ) => Self::NotYetValid,
+            Tls::InvalidMessage(_) => Self::NotTls,
+            Tls::AlertReceived(
+                Alert::CertificateRequired
+                | Alert::BadCertificate
+                | Alert::CertificateExpired
+                | Alert::CertificateRevoked
+                | Alert::CertificateUnknown
+                | Alert::UnknownCA
+                | Alert::UnsupportedCertificate
+                | Alert::AccessDenied,
+            ) => Self::ClientCertificate,
+            other => Self::Tls {
+                why: other.to_string(),
+            },
+        }
+    }
+
+    /// Whether asking again a moment later could not help.
+    pub(crate) fn is_lasting(&self) -> bool {
+        match self {
+            Self::UnknownAuthority
+            | Self::WrongName { .. }
+            | Self::Expired
+            | Self::NotYetValid
+            | Self::NotTls
+            | Self::ClientCertificate
+            | Self::Tls { .. } => true,
+            Self::NameNotFound { .. }
+            | Self::Refused
+            | Self::NoRoute
+            | Self::Closed
+            | Self::Silent
+            | Self::Proxy { .. }
+            | Self::Other { .. } => false,
+        }
+    }
+
+    pub(crate) fn why(&self) -> String {
+        match self {
+            Self::NameNotFound { why } => format!("Its name cannot be looked up ({why})."),
+            Self::Refused => "Nothing listens there: the connection was refused.".into(),
+            Self::NoRoute => "There is no route to it from this machine.".into(),
+            Self::Closed => "The other side closed the connection.".into(),
+            Self::Silent => "Nothing accepted the connection in time.".into(),
+            Self::UnknownAuthority => {
+                "Its certificate is not signed by an authority that this connection trusts.".into()
+            }
+            Self::WrongName { presented } if presented.is_empty() => {
+                "Its certificate is for another name.".into()
+            }
+            Self::WrongName { presented } => {
+                let names = presented
+                    .iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>();
+                format!("Its certificate is for another name: {}.", names.join(", "))
+            }
+            Self::Expired => "Its certificate has expired.".into(),
+            Self::NotYetValid => "Its certificate is not valid yet.".into(),
+            Self::NotTls => "What answers there does not speak TLS.".into(),
+            Self::ClientCertificate => "It turned the client certificate down.".into(),
+            Self::Tls { why } => format!("TLS could not be set up ({why})."),
+            Self::Proxy { why } => format!("The proxy could not be used ({why})."),
+            Self::Other { why } => format!("The connection failed ({why})."),
+        }
+    }
+
+    pub(crate) fn advice(&self) -> String {
+        match self {
+            Self::NameNotFound { .. } => {
+                "Check the spelling of the host, and that this machine's \
+                DNS knows it: private clusters are often known inside their network only."
+            }
+            Self::Refused => "Check the port, and that the cluster is running.",
+            Self::NoRoute | Self::Silent => {
+                "Check the address, the VPN or proxy that leads to it, \
+                and firewalls on the way."
+            }
+            Self::Closed => {
+                "Check that the port is the API server's, and that no proxy on the way \
+                cuts the connection."
+            }
+            Self::UnknownAuthority => {
+                "Set `cluster_ca_certificate` (in a kubeconfig \
+                `certificate-authority-data`) to this cluster's CA; a cluster that was built anew \
+                has a new one."
+            }
+            Self::WrongName { .. } => {
+                "Use a host that the certificate is for, or name one of its \
+                names in `tls_server_name`."
+            }
+            Self::Expired => "Renew the server's certificate, or check this machine's clock.",
+            Self::NotYetValid => "Check this machine's clock and the server's.",
+            Self::NotTls => "Check the port, and whether the host should begin with `http://`.",
+            Self::ClientCertificate => {
+                "Check that the client certificate is of this cluster and \
+                has not expired."
+            }
+            Self::Tls { .. } => {
+                "Check what stands between this machine and the server, and that \
+                both know a common TLS version."
+            }
+            Self::Proxy { .. } => {
+                "Check `proxy_url`, or `HTTPS_PROXY` and `NO_PROXY` in the \
+                environment."
+            }
+            Self::Other { .. } => "Check the host and the network to it.",
+        }
+        .into()
+    }
+}
+
+/// The verifier gives names as it prints them for debugging: `DnsName("a.example")`.
+fn bare(name: &str) -> String {
+    let inner = name
+        .split_once('(')
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.unwrap_or(name).trim_matches('"').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As hyper wraps what rustls puts into an `io::Error`.
+    fn wrapped(error: rustls::Error) -> Trouble {
+        let inner = io::Error::new(io::ErrorKind::InvalidData, error);
+        Trouble::of(&io::Error::other(inner))
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_certificate_is_told_apart() {
+        let certificate = |it| wrapped(rustls::Error::InvalidCertificate(it));
+        assert_eq!(
+            certificate(CertificateError::UnknownIssuer),
+            Trouble::UnknownAuthority
+        );
+        assert_eq!(certificate(CertificateError::Expired), Trouble::Expired);
+        assert_eq!(
+            certificate(CertificateError::NotValidYet),
+            Trouble::NotYetValid
+        );
+        let alert = rustls::Error::AlertReceived(AlertDescription::CertificateExpired);
+        assert_eq!(wrapped(alert), Trouble::ClientCertificate);
+    }
+
+    #[test]
+    fn a_certificate_for_another_name_names_the_names_it_is_for() {
+        let error = CertificateError::NotValidForNameContext {
+            expected: rustls::pki_types::ServerName::try_from("a.example").unwrap(),
+            presented: vec![
+                "DnsName(\"b.example\")".into(),
+                "IpAddress(10.0.0.1)".into(),
+            ],
+        };
+        let why = wrapped(rustls::Error::InvalidCertificate(error)).why();
+        assert!(why.contains("`b.example`, `10.0.0.1`"), "{why}");
+    }
+
+    #[test]
+    fn a_refused_connection_a_lookup_and_a_proxy_are_told_apart() {
+        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+        assert_eq!(Trouble::of(&refused), Trouble::Refused);
+        let lookup = LookupFailed(io::Error::other("no such name"));
+        assert!(matches!(Trouble::of(&lookup), Trouble::NameNotFound { .. }));
+        let proxy = ProxyFailed::of(&io::Error::from(io::ErrorKind::ConnectionRefused));
+        assert!(matches!(Trouble::of(&proxy), Trouble::Proxy { .. }));
+    }
+
+    #[test]
+    fn the_innermost_cause_is_quoted_where_nothing_is_known() {
+        let error = io::Error::other(io::Error::other("the wire is cut"));
+        assert_eq!(
+            Trouble::of(&error),
+            Trouble::Other {
+                why: "the wire is cut".into()
+            }
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! Credential plugins: a command that prints a token, a client certificate, or both.
+//!
+//! The contract is `client.authentication.k8s.io`: the request goes in by an environment
+//! variable, the answer comes out on stdout. Nobody sits at a terminal here, so the plugin is
+//! told so and gets no stdin. It has bounded time and bounded output; its arguments and its
+//! environment are never shown, and of what it writes to stderr only the end, for its own words
+//! are what explains a failed login best.
+
+use std::io::ErrorKind;
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+
+use crate::connection::{Exec, Identity};
+use crate::error::ConnectionError;
+use crate::secret::Secret;
+use crate::time;
+
+/// What a plugin brought.
+pub(crate) struct Brought {
+    pub(crate) token: Option<Secret>,
+    pub(crate) identity: Option<Identity>,
+    pub(crate) expires: Option<SystemTime>,
+}
+
+const LIMIT: Duration = Duration::from_secs(60);
+const LARGEST_OUTPUT: u64 = 1 << 20;
+const LONGEST_COMPLAINT: usize = 2000;
+
+pub(crate) const VERSIONS: [&str; 2] = [
+    "client.authentication.k8s.io/v1",
+    "client.authentication.k8s.io/v1beta1",
+];
+
+pub(crate) async fn run(plugin: &Exec) -> Result<Brought, ConnectionError> {
+    let failed = |why: String, advice: &str| ConnectionError::Plugin {
+        command: plugin.command.clone(),
+        why,
+        advice: advice.to_owned(),
+    };
+    let run = async {
+        let mut child = command(plugin).spawn()?;
+        let (out, err) = tokio::join!(drain(child.stdout.take()), drain(child.stderr.take()));
+        Ok((child.wait().await?, out?, err?))
+    };
+    let ended: Result<(ExitStatus, Vec<u8>, Vec<u8>), std::io::Error> =
+        match tokio::time::timeout(LIMIT, run).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                let why = format!("it had not ended after {} seconds", LIMIT.as_secs());
+                return Err(failed(
+                    why,
+                    "Check that it does not wait for somebody to log in.",
+                ));
+            }
+        };
+    let (status, out, err) = ended.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let hint = plugin.install_hint.as_deref();
+            let advice = hint.unwrap_or("Install it, or write its full path into `command`.");
+            failed("there is no such command on this machine".into(), advice)
+        }
+        _ => failed(
+            format!("it could not be run: {error}"),
+            "Check that it may be executed.",
+        ),
+    })?;
+    if !status.success() {
+        let why = format!("it ended with {status}{}", complaint(&err, plugin));
+        return Err(failed(
+            why,
+            "Run it by hand to see what it lacks; often a login has expired.",
+        ));
+    }
+    read(plugin, &out).map_err(|why| {
+        failed(
+            why,
+            "Check that it is a credential plugin, and its version.",
+        )
+    })
+}
+
+fn command(plugin: &Exec) -> Command {
+    let mut spec = json!({ "interactive": false });
+    if let Some(cluster) = &plugin.cluster {
+        spec["cluster"] = cluster.clone();
+    }
+    let told = json!({ "apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec });
+    let mut command = Command::new(&plugin.command);
+    command
+        .args(plugin.args.iter().map(Secret::expose))
+        .envs(
+            plugin
+                .env
+                .iter()
+                .map(|(name, value)| (name, value.expose())),
+        )
+        .env("KUBERNETES_EXEC_INFO", told.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+/// Reads on past the limit without keeping it: a plugin whose pipe is full never ends.
+async fn drain(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    if let Some(mut pipe) = pipe {
+        (&mut pipe)
+            .take(LARGEST_OUTPUT)
+            .read_to_end(&mut kept)
+            .await?;
+        tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
+    }
+    Ok(kept)
+}
+
+/// The end of what it wrote, without any secret it was given.
+fn complaint(stderr: &[u8], plugin: &Exec) -> String {
+    let mut text = String::from_utf8_lossy(stderr).trim().to_owned();
+    // Short values would shred the text and are no secrets.
+    for secret in plugin
+        .args
+        .iter()
+        .chain(plugin.env.iter().map(|(_, value)| value))
+    {
+        if secret.expose().len() >= 8 {
+            text = text.replace(secret.expose(), "(hidden)");
+        }
+    }
+    let skipped = text.chars().count().saturating_sub(LONGEST_COMPLAINT);
+    let end = text.chars().skip(skipped).collect::<String>();
+    if end.is_empty() {
+        String::new()
+    } else {
+        format!(", saying: {end}")
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
+    status: Option<Given>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Given {
+    token: Option<String>,
+    client_certificate_data: Option<String>,
+    client_key_data: Option<String>,
+    expiration_timestamp: Option<Value>,
+}
+
+/// What it printed is not quoted, not even when it is no JSON: it may be the token.
+fn read(plugin: &Exec, output: &[u8]) -> Result<Brought, String> {
+    let answer: Answer = serde_json::from_slice(output)
+        .map_err(|_| "what it printed is not an `ExecCredential` in JSON".to_owned())?;
+    if answer.kind != "ExecCredential" || answer.api_version != plugin.api_version {
+        return Err(format!(
+            "it was asked for an `ExecCredential` of `{}` and printed a `{}` of `{}`",
+            plugin.api_version, answer.kind, answer.api_version
+        ));
+    }
+    let given = answer.status.ok_or("it printed no `status`")?;
+    let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let identity = match (
+        filled(given.client_certificate_data),
+        filled(given.client_key_data),
+    ) {
+        (Some(certificate), Some(key)) => Some(Identity {
+            certificate,
+            key: key.into(),
+        }),
+        (None, None) => None,
+        _ => return Err("it printed half of a client certificate and its key".into()),
+    };
+    let token = filled(given.token).map(Secret::from);
+    if token.is_none() && identity.is_none() {
+        return Err("it printed neither a token nor a client certificate".into());
+    }
+    let expires = match given.expiration_timestamp {
+        None | Some(Value::Null) => None,
+        Some(stamp) => {
+            let stamp = stamp.as_str().and_then(time::parse);
+            Some(stamp.ok_or("its `expirationTimestamp` is not a time")?)
+        }
+    };
+    Ok(Brought {
+        token,
+        identity,
+        expires,
+    })
+}
+
+#[cfg(test)]
+mod tests;

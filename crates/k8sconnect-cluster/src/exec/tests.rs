@@ -1,0 +1,109 @@
+use super::*;
+
+fn plugin(script: &str) -> Exec {
+    Exec {
+        api_version: VERSIONS[0].into(),
+        command: "sh".into(),
+        args: vec!["-c".into(), script.into()],
+        env: vec![("SECRET".into(), "hunter2hunter2".into())],
+        install_hint: None,
+        cluster: None,
+    }
+}
+
+fn printing(status: &Value) -> Exec {
+    let answer = json!({ "apiVersion": VERSIONS[0], "kind": "ExecCredential", "status": status });
+    plugin(&format!("printf %s '{answer}'"))
+}
+
+async fn refused(plugin: Exec) -> String {
+    match run(&plugin).await {
+        Ok(_) => panic!("this must be refused"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_taken_with_its_expiry() {
+    let status = json!({ "token": "t", "expirationTimestamp": "1970-01-01T00:01:00Z" });
+    let brought = run(&printing(&status)).await.unwrap();
+    assert_eq!(brought.token, Some("t".into()));
+    assert_eq!(
+        brought.expires,
+        Some(SystemTime::UNIX_EPOCH + Duration::from_secs(60))
+    );
+}
+
+#[tokio::test]
+async fn a_certificate_is_taken_beside_a_token() {
+    let status = json!({ "token": "t", "clientCertificateData": "c", "clientKeyData": "k" });
+    let brought = run(&printing(&status)).await.unwrap();
+    assert_eq!(brought.token, Some("t".into()));
+    assert_eq!(
+        brought.identity,
+        Some(Identity {
+            certificate: "c".into(),
+            key: "k".into()
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_plugin_is_told_that_nobody_is_there() {
+    let script = r#"printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
+        "status":{"token":"%s"}}' "$(printf %s "$KUBERNETES_EXEC_INFO" | od -An -tx1 | tr -d ' \n')""#;
+    let mut plugin = plugin(script);
+    plugin.cluster = Some(json!({ "server": "https://k.example" }));
+    let token = run(&plugin).await.unwrap().token.unwrap();
+    let bytes: Vec<u8> = (0..token.expose().len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&token.expose()[at..at + 2], 16).unwrap())
+        .collect();
+    let told: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(told["apiVersion"], VERSIONS[0]);
+    assert_eq!(told["spec"]["interactive"], false);
+    assert_eq!(told["spec"]["cluster"]["server"], "https://k.example");
+}
+
+#[tokio::test]
+async fn a_failure_is_told_in_the_plugins_words_without_its_secrets() {
+    let error = refused(plugin("echo \"login of $SECRET has expired\" >&2; exit 3")).await;
+    assert!(error.contains("login of (hidden) has expired"), "{error}");
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_missing_command_is_answered_with_the_hint() {
+    let mut plugin = plugin("");
+    plugin.command = "k8sconnect-no-such-plugin".into();
+    plugin.install_hint = Some("Get it from the vendor.".into());
+    let error = refused(plugin).await;
+    assert!(
+        error.contains("no such command") && error.contains("Get it from the vendor."),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_credential_is_refused_without_being_quoted() {
+    let other = json!({ "apiVersion": VERSIONS[1], "kind": "ExecCredential", "status": { "token": "hunter2" } });
+    for plugin in [
+        plugin("echo hunter2"),
+        plugin(&format!("printf %s '{other}'")),
+        printing(&json!({})),
+        printing(&json!({ "clientKeyData": "hunter2" })),
+        printing(&json!({ "token": "hunter2", "expirationTimestamp": "soon" })),
+    ] {
+        let error = refused(plugin).await;
+        assert!(
+            error.contains("brought no credential") && !error.contains("hunter2"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn more_output_than_is_kept_does_not_stall_the_plugin() {
+    let error = refused(plugin("head -c 3000000 /dev/zero; exit 1")).await;
+    assert!(error.contains("exit status: 1"), "{error}");
+}

@@ -1,0 +1,274 @@
+use std::fs;
+
+use super::*;
+
+/// A kubeconfig of one context, with these fields in its cluster and its user.
+fn config(cluster: &str, user: &str) -> String {
+    let indent = |text: &str| text.replace('\n', "\n    ");
+    format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: here\n\
+         contexts:\n- name: here\n  context:\n    cluster: c\n    user: u\n    namespace: ignored\n\
+         clusters:\n- name: c\n  cluster:\n    server: https://k.example:6443\n    {}\n\
+         users:\n- name: u\n  user:\n    {}\n",
+        indent(cluster),
+        indent(user)
+    )
+}
+
+fn take(cluster: &str, user: &str) -> Result<Connection, ConnectionError> {
+    Connection::from_kubeconfig(&config(cluster, user), None)
+}
+
+fn refused(cluster: &str, user: &str) -> ConnectionError {
+    take(cluster, user).expect_err("this must be refused")
+}
+
+const TWO: &str = "
+contexts:
+- {name: one, context: {cluster: c1, user: u}}
+- {name: two, context: {cluster: c2, user: u}}
+- {name: broken, context: {cluster: c3, user: u}}
+clusters:
+- {name: c1, cluster: {server: 'https://one.example'}}
+- {name: c2, cluster: {server: 'https://two.example'}}
+users:
+- {name: u, user: {token: t}}
+";
+
+#[test]
+fn the_current_context_is_taken_unless_another_is_named() {
+    let text = format!("{TWO}current-context: one\n");
+    let host = |context| {
+        Connection::from_kubeconfig(&text, context)
+            .unwrap()
+            .host
+            .to_string()
+    };
+    assert_eq!(host(None), "https://one.example");
+    assert_eq!(host(Some("two")), "https://two.example");
+}
+
+#[test]
+fn without_a_current_context_the_choice_is_the_users() {
+    let error = Connection::from_kubeconfig(TWO, None).err().unwrap();
+    let contexts = vec!["one".into(), "two".into(), "broken".into()];
+    assert_eq!(error, ConnectionError::NoContextChosen { contexts });
+    assert!(
+        error.to_string().contains("`one`, `two`, `broken`"),
+        "{error}"
+    );
+    let error = Connection::from_kubeconfig(TWO, Some("three"))
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("no context `three`"), "{error}");
+    let error = Connection::from_kubeconfig(TWO, Some("broken"))
+        .err()
+        .unwrap();
+    assert_eq!(
+        error,
+        ConnectionError::Missing {
+            what: "cluster",
+            name: "c3".into()
+        }
+    );
+}
+
+#[test]
+fn a_single_context_needs_no_choosing() {
+    let text = config("", "token: t").replace("current-context: here", "current-context: ''");
+    assert!(Connection::from_kubeconfig(&text, None).is_ok());
+}
+
+#[test]
+fn json_is_a_kubeconfig_too() {
+    let text = r#"{"contexts":[{"name":"a","context":{"cluster":"c","user":"u"}}],
+        "clusters":[{"name":"c","cluster":{"server":"https://k.example"}}],
+        "users":[{"name":"u","user":null}],"preferences":{}}"#;
+    let connection = Connection::from_kubeconfig(text, None).unwrap();
+    assert_eq!(connection.auth, Auth::None);
+}
+
+#[test]
+fn each_way_to_log_in_is_read() {
+    let auth = |user| take("", user).unwrap().auth;
+    assert_eq!(auth("token: t"), Auth::Token("t".into()));
+    assert_eq!(
+        auth("tokenFile: /var/t\ntoken: t"),
+        Auth::TokenFile("/var/t".into())
+    );
+    let (username, password) = ("me".into(), "p".into());
+    assert_eq!(
+        auth("username: me\npassword: p"),
+        Auth::Basic { username, password }
+    );
+    assert_eq!(auth("{}"), Auth::None);
+}
+
+#[test]
+fn inline_data_beats_a_file_and_is_decoded() {
+    let cluster = "certificate-authority-data: Y2E=\ncertificate-authority: /nowhere\n\
+                   tls-server-name: other.example\nproxy-url: http://proxy.example";
+    let user = "client-certificate-data: Y2VydA==\nclient-key-data: |\n  a2\n  V5";
+    let connection = take(cluster, user).unwrap();
+    assert_eq!(connection.tls.trust, Trust::Authorities("ca".into()));
+    assert_eq!(connection.tls.server_name.as_deref(), Some("other.example"));
+    assert_eq!(connection.proxy, Some("http://proxy.example".into()));
+    let identity = connection.tls.identity.unwrap();
+    assert_eq!(
+        (identity.certificate.as_str(), identity.key.expose()),
+        ("cert", "key")
+    );
+}
+
+#[test]
+fn insecure_is_taken_alone_and_refused_beside_an_authority() {
+    let insecure = "insecure-skip-tls-verify: true";
+    assert_eq!(take(insecure, "{}").unwrap().tls.trust, Trust::Anyone);
+    let both = format!("{insecure}\ncertificate-authority-data: Y2E=");
+    assert!(matches!(
+        refused(&both, "{}"),
+        ConnectionError::BadValue { .. }
+    ));
+}
+
+#[test]
+fn a_relative_path_means_nothing_in_a_text_and_the_folder_in_a_file() {
+    let error = refused("certificate-authority: ca.pem", "{}");
+    let field = "certificate-authority";
+    assert_eq!(
+        error,
+        ConnectionError::RelativePath {
+            field,
+            path: "ca.pem".into()
+        }
+    );
+    assert!(
+        error.to_string().contains("`certificate-authority-data`"),
+        "{error}"
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config");
+    fs::write(folder.path().join("ca.pem"), "ca").unwrap();
+    fs::write(
+        &file,
+        config("certificate-authority: ca.pem", "tokenFile: t"),
+    )
+    .unwrap();
+    let connection = Connection::from_kubeconfig_file(&file, None).unwrap();
+    assert_eq!(connection.tls.trust, Trust::Authorities("ca".into()));
+    assert_eq!(connection.auth, Auth::TokenFile(folder.path().join("t")));
+}
+
+#[test]
+fn a_missing_file_is_named_with_its_field() {
+    let error = refused("certificate-authority: /no/such/ca.pem", "{}").to_string();
+    assert!(
+        error.contains("`certificate-authority`") && error.contains("/no/such/ca.pem"),
+        "{error}"
+    );
+}
+
+#[test]
+fn half_of_a_pair_is_refused() {
+    for user in [
+        "client-key-data: a2V5",
+        "client-certificate-data: a2V5",
+        "username: me",
+        "password: p",
+    ] {
+        assert!(
+            matches!(refused("", user), ConnectionError::Alone { .. }),
+            "{user}"
+        );
+    }
+}
+
+#[test]
+fn an_auth_provider_is_answered_with_its_replacement() {
+    let error = refused("", "auth-provider: {name: gcp, config: {}}").to_string();
+    assert!(error.contains("`gke-gcloud-auth-plugin`"), "{error}");
+    let error = refused("", "auth-provider: {name: azure}").to_string();
+    assert!(error.contains("`kubelogin`"), "{error}");
+}
+
+const PLUGIN: &str = "exec:\n  apiVersion: client.authentication.k8s.io/v1\n  command: aws\n  \
+    args: [eks, get-token]\n  env: [{name: AWS_PROFILE, value: prod}]\n  installHint: get it\n  \
+    provideClusterInfo: true";
+
+#[test]
+fn a_plugin_is_read_with_all_it_is_to_be_told() {
+    let Auth::Exec(exec) = take("certificate-authority-data: Y2E=", PLUGIN)
+        .unwrap()
+        .auth
+    else {
+        panic!("a plugin was given")
+    };
+    assert_eq!(exec.command, "aws");
+    assert_eq!(exec.args, ["eks".into(), "get-token".into()]);
+    assert_eq!(exec.env, [("AWS_PROFILE".into(), "prod".into())]);
+    assert_eq!(exec.install_hint.as_deref(), Some("get it"));
+    let told = exec.cluster.unwrap();
+    assert_eq!(told["server"], "https://k.example:6443");
+    assert_eq!(told["certificate-authority-data"], "Y2E=");
+}
+
+#[test]
+fn a_plugin_is_not_run_where_a_token_is_given() {
+    let auth = take("", &format!("token: t\n{PLUGIN}")).unwrap().auth;
+    assert_eq!(auth, Auth::Token("t".into()));
+}
+
+#[test]
+fn a_plugin_that_cannot_work_here_is_refused() {
+    let old = PLUGIN.replace("k8s.io/v1", "k8s.io/v1alpha1");
+    assert!(refused("", &old).to_string().contains("`exec.apiVersion`"));
+    let interactive = format!("{PLUGIN}\n  interactiveMode: Always");
+    assert!(refused("", &interactive).to_string().contains("terminal"));
+    let relative = PLUGIN.replace("command: aws", "command: ./aws");
+    assert!(matches!(
+        refused("", &relative),
+        ConnectionError::RelativePath { .. }
+    ));
+}
+
+#[test]
+fn acting_as_another_is_never_dropped() {
+    let user = "token: t\nas: jane\nas-groups: [devs]\nas-user-extra: {scope: [a, b]}";
+    let other = take("", user).unwrap().impersonation.unwrap();
+    assert_eq!(
+        (other.user.as_str(), other.groups.as_slice()),
+        ("jane", ["devs".into()].as_slice())
+    );
+    assert_eq!(
+        other.extra,
+        [("scope".into(), "a".into()), ("scope".into(), "b".into())]
+    );
+    assert!(matches!(
+        refused("", "as-groups: [devs]"),
+        ConnectionError::Alone { .. }
+    ));
+}
+
+#[test]
+fn what_is_no_kubeconfig_is_refused_without_quoting_it() {
+    let token = config("", "token: {hunter2: hunter2}");
+    for text in [
+        "",
+        "hunter2",
+        "- hunter2",
+        "a: [hunter2",
+        "a: 1\n---\nb: 2",
+        "users: hunter2",
+        &token,
+    ] {
+        let error = Connection::from_kubeconfig(text, None).err().unwrap();
+        assert!(
+            matches!(error, ConnectionError::BadKubeconfig { .. }),
+            "{text:?}: {error}"
+        );
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+    let error = refused("certificate-authority-data: '%hunter2%'", "{}");
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+}

@@ -1,0 +1,138 @@
+//! A kubeconfig as it is written.
+//!
+//! Fields that have no say in how to get in (namespaces, preferences) are passed over, as every
+//! reader of kubeconfigs does.
+
+use std::collections::BTreeMap;
+
+use k8sconnect_core::yaml;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::ConnectionError;
+
+pub(super) fn parse(text: &str) -> Result<Kubeconfig, ConnectionError> {
+    let refused = |why: String| ConnectionError::BadKubeconfig { why };
+    let documents =
+        yaml::parse_stream(text).map_err(|error| refused(format!("it is not YAML: {error}")))?;
+    let value = match documents.as_slice() {
+        [only] => only.value.clone(),
+        [] => return Err(refused("it is empty".into())),
+        many => {
+            return Err(refused(format!(
+                "it holds {} documents, not one",
+                many.len()
+            )));
+        }
+    };
+    if !value.is_object() {
+        return Err(refused(
+            "it is not a map with `clusters`, `users` and `contexts`".into(),
+        ));
+    }
+    // serde's complaints quote the offending value, which may be a credential.
+    serde_json::from_value(value)
+        .map_err(|_| refused("an entry in it has another shape than a kubeconfig's".into()))
+}
+
+/// kubectl writes `null` for an empty list, and people for an empty entry.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Kubeconfig {
+    pub(super) current_context: Option<String>,
+    #[serde(default, deserialize_with = "nullable")]
+    pub(super) contexts: Vec<Named<ContextEntry>>,
+    #[serde(default, deserialize_with = "nullable")]
+    pub(super) clusters: Vec<Named<ClusterEntry>>,
+    #[serde(default, deserialize_with = "nullable")]
+    pub(super) users: Vec<Named<UserEntry>>,
+}
+
+/// Lists in a kubeconfig are maps in disguise: a name, and the value under the entry's own word.
+#[derive(Deserialize)]
+#[serde(bound = "T: Default + Deserialize<'de>")]
+pub(super) struct Named<T> {
+    pub(super) name: String,
+    #[serde(
+        alias = "context",
+        alias = "cluster",
+        alias = "user",
+        alias = "extension"
+    )]
+    #[serde(default, deserialize_with = "nullable")]
+    pub(super) value: T,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ContextEntry {
+    pub(super) cluster: String,
+    pub(super) user: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub(super) struct ClusterEntry {
+    pub(super) server: Option<String>,
+    pub(super) certificate_authority: Option<String>,
+    pub(super) certificate_authority_data: Option<String>,
+    pub(super) tls_server_name: Option<String>,
+    pub(super) insecure_skip_tls_verify: bool,
+    pub(super) proxy_url: Option<String>,
+    pub(super) extensions: Option<Vec<Named<Value>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub(super) struct UserEntry {
+    pub(super) client_certificate: Option<String>,
+    pub(super) client_certificate_data: Option<String>,
+    pub(super) client_key: Option<String>,
+    pub(super) client_key_data: Option<String>,
+    pub(super) token: Option<String>,
+    #[serde(rename = "tokenFile")]
+    pub(super) token_file: Option<String>,
+    pub(super) username: Option<String>,
+    pub(super) password: Option<String>,
+    pub(super) auth_provider: Option<AuthProvider>,
+    pub(super) exec: Option<ExecEntry>,
+    #[serde(rename = "as")]
+    pub(super) as_user: Option<String>,
+    pub(super) as_uid: Option<String>,
+    pub(super) as_groups: Option<Vec<String>>,
+    pub(super) as_user_extra: Option<BTreeMap<String, Vec<String>>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct AuthProvider {
+    pub(super) name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ExecEntry {
+    #[serde(default)]
+    pub(super) api_version: String,
+    #[serde(default)]
+    pub(super) command: String,
+    pub(super) args: Option<Vec<String>>,
+    pub(super) env: Option<Vec<EnvEntry>>,
+    pub(super) install_hint: Option<String>,
+    pub(super) interactive_mode: Option<String>,
+    #[serde(default)]
+    pub(super) provide_cluster_info: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct EnvEntry {
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}

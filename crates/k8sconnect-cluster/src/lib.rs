@@ -1,0 +1,48 @@
+//! The only room of k8sconnect that talks to an API server.
+//!
+//! It is a thin client: a [`Connection`] says how to get in, a [`Pool`] turns equal connections
+//! into one [`Cluster`], and a cluster has one method per verb ([`Cluster::get`],
+//! [`Cluster::apply`], [`Cluster::delete`], [`Cluster::list`], [`Cluster::follow`]) besides
+//! [`Cluster::kind`], which asks what is served. Bodies are plain JSON values both ways, so that
+//! nothing a user wrote is lost before the server has judged it.
+//!
+//! Nothing is decided here. An absent object, another object under the same name or a kind that
+//! is not served are outcomes, told apart by the type system and judged by the core; only what
+//! kept the question from being answered is an [`Error`].
+
+mod address;
+mod call;
+mod cluster;
+mod connection;
+mod credentials;
+mod error;
+mod exec;
+mod kinds;
+mod kubeconfig;
+mod objects;
+mod observe;
+mod pool;
+mod retry;
+mod route;
+mod secret;
+mod time;
+mod tls;
+mod transport;
+mod warnings;
+mod watch;
+
+pub use address::{Location, Within};
+pub use call::{Call, Content, Reply};
+pub use cluster::Cluster;
+pub use connection::{Auth, Connection, Exec, Host, Identity, Impersonation, Tls, Trust};
+pub use error::{ConnectionError, Error, Trouble};
+pub use kinds::{Kind, Scope, Served};
+pub use objects::{
+    Answer, Apply, Conflicts, Deleted, Deletion, Detail, Found, Listed, Persistence, Propagation,
+    Selection,
+};
+pub use observe::{NotYet, Observation, Placed};
+pub use pool::Pool;
+pub use retry::Repeat;
+pub use secret::Secret;
+pub use watch::{Departure, Follow, Seen};

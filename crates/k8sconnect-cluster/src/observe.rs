@@ -1,0 +1,94 @@
+//! What a plan needs to know of the cluster, brought back as one value.
+//!
+//! A dry-run can be answered, be refused, be too early, or find another object in the way. Which
+//! of these it is, is told by code and causes; what follows from it is the core's to judge.
+
+use k8sconnect_core::identity::Gvk;
+use k8sconnect_core::rejection::{Rejection, Status};
+use serde_json::Value;
+
+use crate::address::Location;
+use crate::cluster::Cluster;
+use crate::error::Error;
+use crate::kinds::{Kind, Served};
+use crate::objects::{Answer, Apply, Conflicts, Found, Persistence};
+
+/// Whether the kind of an object can be addressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placed {
+    At(Kind),
+    NotYet(NotYet),
+}
+
+/// Why the server cannot be asked yet about an object that may well be fine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotYet {
+    /// The kind is not served; `nearest` is the kind of its group version that looks most alike.
+    Kind {
+        gvk: Gvk,
+        nearest: Option<String>,
+    },
+    Namespace {
+        name: String,
+    },
+    /// A webhook had to be asked and could not be reached.
+    Webhook {
+        status: Box<Status>,
+    },
+}
+
+/// What a dry-run of an apply brought to light.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Observation {
+    Answered(Answer),
+    NotYet(NotYet),
+    /// The write was guarded, and an object stands in its way: this one.
+    Exists(Value),
+    Refused(Box<Status>),
+}
+
+impl Cluster {
+    pub async fn place(&self, gvk: &Gvk) -> Result<Placed, Error> {
+        let nearest = match self.kind(gvk).await? {
+            Served::Yes(kind) => return Ok(Placed::At(kind)),
+            Served::KindMissing { nearest } => nearest,
+            Served::GroupVersionMissing => None,
+        };
+        Ok(Placed::NotYet(NotYet::Kind {
+            gvk: gvk.clone(),
+            nearest,
+        }))
+    }
+
+    /// Asks what an apply would do, in one request. Only an object in the way costs a second.
+    pub async fn observe(
+        &self,
+        at: &Location,
+        manager: &str,
+        body: &Value,
+    ) -> Result<Observation, Error> {
+        let apply = Apply {
+            body,
+            manager,
+            conflicts: Conflicts::Force,
+            persistence: Persistence::DryRun,
+        };
+        let status = match self.apply(at, &apply).await {
+            Ok(answer) => return Ok(Observation::Answered(answer)),
+            Err(Error::Refused(status)) => status,
+            Err(error) => return Err(error),
+        };
+        match status.rejection() {
+            Rejection::NamespaceMissing => {
+                let name = at.namespace.clone().unwrap_or_default();
+                Ok(Observation::NotYet(NotYet::Namespace { name }))
+            }
+            Rejection::WebhookUnreachable => Ok(Observation::NotYet(NotYet::Webhook { status })),
+            Rejection::Conflict => match self.get(at).await? {
+                Found::Object(answer) => Ok(Observation::Exists(answer.object)),
+                _ => Ok(Observation::Refused(status)),
+            },
+            _ => Ok(Observation::Refused(status)),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! One cluster per distinct connection, for as long as the process lives.
+//!
+//! Ten resources that start at once with the same connection get the same client, the same run
+//! of a credential plugin and the same discovery. The key is a digest of everything a connection
+//! is: a host alone would hand one user's client to another.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::cluster::Cluster;
+use crate::connection::Connection;
+use crate::error::Error;
+
+#[derive(Default)]
+pub struct Pool {
+    clusters: Mutex<HashMap<[u8; 32], Arc<Cluster>>>,
+}
+
+impl Pool {
+    /// Asks nothing of the server yet; what can be wrong here is the connection itself. Async so
+    /// that a caller does not change when a connection one day needs asking to be resolved.
+    pub async fn cluster(&self, connection: &Connection) -> Result<Arc<Cluster>, Error> {
+        let mut clusters = self.clusters.lock().unwrap_or_else(PoisonError::into_inner);
+        let digest = connection.digest();
+        if let Some(cluster) = clusters.get(&digest) {
+            return Ok(cluster.clone());
+        }
+        // Building one takes microseconds, so that the lock may be held: two callers never build
+        // it twice.
+        let cluster = Arc::new(Cluster::new(connection)?);
+        clusters.insert(digest, cluster.clone());
+        Ok(cluster)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn equal_connections_share_a_cluster_and_others_do_not() {
+        let pool = Pool::default();
+        let mut connection = Connection::to("https://127.0.0.1:6443".parse().unwrap());
+        connection.tls.trust = crate::Trust::Anyone;
+        let first = pool.cluster(&connection).await.unwrap();
+        assert!(Arc::ptr_eq(
+            &first,
+            &pool.cluster(&connection.clone()).await.unwrap()
+        ));
+        connection.auth = crate::Auth::Token("other".into());
+        assert!(!Arc::ptr_eq(
+            &first,
+            &pool.cluster(&connection).await.unwrap()
+        ));
+    }
+
+    #[tokio::test]
+    async fn a_broken_authority_is_told_before_anything_is_asked() {
+        let mut connection = Connection::to("https://127.0.0.1:6443".parse().unwrap());
+        connection.tls.trust = crate::Trust::Authorities("not PEM".into());
+        let error = Pool::default()
+            .cluster(&connection)
+            .await
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(
+            error.contains("`certificate-authority` cannot be used"),
+            "{error}"
+        );
+    }
+}

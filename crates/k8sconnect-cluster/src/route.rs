@@ -1,0 +1,182 @@
+//! The way to the server: name lookup, TCP, and a proxy where one is asked for.
+//!
+//! TLS is laid over whatever this gives. An explicit proxy is used for every host, as client-go
+//! does; without one the usual environment variables decide, `NO_PROXY` included. Failures of
+//! the lookup and of the proxy get types of their own, so that they can be told from failures of
+//! the server.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::{HeaderValue, Uri};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use crate::error::ConnectionError;
+use crate::secret::Secret;
+
+type Tcp = HttpConnector<Lookup>;
+type BoxError = Box<dyn StdError + Send + Sync>;
+type Pending<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
+
+#[derive(Clone)]
+pub(crate) enum Route {
+    Direct(Tcp),
+    Tunnel(Tunnel<Tcp>),
+    Socks(SocksV5<Tcp>),
+}
+
+/// Long enough for a slow link, short enough that a black hole is told before a deadline.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+impl Route {
+    pub(crate) fn to(server: &Uri, proxy: Option<&Secret>) -> Result<Self, ConnectionError> {
+        let mut tcp = HttpConnector::new_with_resolver(Lookup(GaiResolver::new()));
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_keepalive(Some(KEEP_ALIVE));
+        tcp.set_connect_timeout(Some(CONNECT_LIMIT));
+        let refused = |why: &str| ConnectionError::BadValue {
+            field: "proxy-url",
+            why: why.into(),
+        };
+        let intercept = match proxy {
+            None => Matcher::from_env().intercept(server),
+            Some(proxy) => {
+                let rules = Matcher::builder().all(proxy.expose()).build();
+                Some(
+                    rules
+                        .intercept(server)
+                        .ok_or_else(|| refused("it is not a URL"))?,
+                )
+            }
+        };
+        match intercept {
+            None => Ok(Self::Direct(tcp)),
+            Some(proxy) => Self::through(&proxy, tcp)
+                .ok_or_else(|| refused("only `http`, `socks5` and `socks5h` proxies are known")),
+        }
+    }
+
+    fn through(proxy: &Intercept, tcp: Tcp) -> Option<Self> {
+        match proxy.uri().scheme_str() {
+            Some("http") => {
+                let tunnel = Tunnel::new(proxy.uri().clone(), tcp);
+                Some(Self::Tunnel(match proxy.basic_auth() {
+                    Some(auth) => tunnel.with_auth(HeaderValue::clone(auth)),
+                    None => tunnel,
+                }))
+            }
+            Some(scheme @ ("socks5" | "socks5h")) => {
+                let socks = SocksV5::new(proxy.uri().clone(), tcp).local_dns(scheme == "socks5");
+                Some(Self::Socks(match proxy.raw_auth() {
+                    Some((user, password)) => socks.with_auth(user.into(), password.into()),
+                    None => socks,
+                }))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Service<Uri> for Route {
+    type Response = TokioIo<TcpStream>;
+    type Error = BoxError;
+    type Future = Pending<Self::Response, BoxError>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        match self {
+            Self::Direct(tcp) => tcp.poll_ready(context).map_err(Into::into),
+            // The proxies' own readiness is that of the TCP below, which is always ready.
+            Self::Tunnel(_) | Self::Socks(_) => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn call(&mut self, server: Uri) -> Self::Future {
+        match self {
+            Self::Direct(tcp) => {
+                let connecting = tcp.call(server);
+                Box::pin(async { connecting.await.map_err(Into::into) })
+            }
+            Self::Tunnel(tunnel) => {
+                let connecting = tunnel.call(server);
+                Box::pin(async {
+                    connecting
+                        .await
+                        .map_err(|error| ProxyFailed::of(&error).into())
+                })
+            }
+            Self::Socks(socks) => {
+                let connecting = socks.call(server);
+                Box::pin(async {
+                    connecting
+                        .await
+                        .map_err(|error| ProxyFailed::of(&error).into())
+                })
+            }
+        }
+    }
+}
+
+/// The proxy, and not the server, was the trouble.
+#[derive(Debug)]
+pub(crate) struct ProxyFailed(String);
+
+impl ProxyFailed {
+    pub(crate) fn of(error: &dyn StdError) -> Self {
+        let mut text = error.to_string();
+        let mut next = error.source();
+        while let Some(error) = next {
+            text = format!("{text}: {error}");
+            next = error.source();
+        }
+        Self(text)
+    }
+}
+
+impl fmt::Display for ProxyFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl StdError for ProxyFailed {}
+
+/// The system's resolver, with its failures marked as such.
+#[derive(Clone)]
+pub(crate) struct Lookup(GaiResolver);
+
+impl Service<Name> for Lookup {
+    type Response = GaiAddrs;
+    type Error = LookupFailed;
+    type Future = Pending<GaiAddrs, LookupFailed>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), LookupFailed>> {
+        self.0.poll_ready(context).map_err(LookupFailed)
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let looking = self.0.call(name);
+        Box::pin(async { looking.await.map_err(LookupFailed) })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct LookupFailed(pub(crate) std::io::Error);
+
+impl fmt::Display for LookupFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl StdError for LookupFailed {}

@@ -1,0 +1,87 @@
+//! RFC 3339, as far as a credential's expiry needs it.
+
+use std::time::{Duration, SystemTime};
+
+/// `2026-11-15T08:00:00Z`, with a fraction (dropped) or an offset where there is one.
+pub(crate) fn parse(text: &str) -> Option<SystemTime> {
+    let (date, clock) = text.split_once(['T', 't', ' '])?;
+    let [year, month, day] = numbers(date, '-')?;
+    let zone_at = clock.find(['Z', 'z', '+', '-'])?;
+    let (clock, zone) = clock.split_at(zone_at);
+    let clock = clock
+        .split_once('.')
+        .map_or(clock, |(whole, _fraction)| whole);
+    let [hour, minute, second] = numbers(clock, ':')?;
+    let offset = match zone {
+        "Z" | "z" => 0,
+        _ => {
+            let (hours, minutes) = zone[1..].split_once(':')?;
+            let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
+            minutes * if zone.starts_with('-') { -60 } else { 60 }
+        }
+    };
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 {
+        return None;
+    }
+    let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(seconds).ok()?))
+}
+
+fn numbers(text: &str, between: char) -> Option<[i64; 3]> {
+    let numbers = text
+        .split(between)
+        .map(|part| part.parse::<u32>().map(i64::from));
+    numbers.collect::<Result<Vec<_>, _>>().ok()?.try_into().ok()
+}
+
+/// Days since 1970-01-01 in the Gregorian calendar, counted from March so that the leap day is
+/// the last of its year.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    365 * year + year.div_euclid(4) - year.div_euclid(100)
+        + year.div_euclid(400)
+        + (153 * month + 2) / 5
+        + day
+        - 719_469
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(text: &str) -> Option<u64> {
+        Some(
+            parse(text)?
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .unwrap()
+                .as_secs(),
+        )
+    }
+
+    #[test]
+    fn known_instants_are_read_right() {
+        assert_eq!(seconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(seconds("2000-02-29T12:00:00Z"), Some(951_825_600));
+        assert_eq!(seconds("2026-11-15T08:00:00Z"), Some(1_794_729_600));
+        assert_eq!(seconds("2026-11-15T08:00:00.123456Z"), Some(1_794_729_600));
+        assert_eq!(seconds("2026-11-15T09:30:00+01:30"), Some(1_794_729_600));
+        assert_eq!(seconds("2026-11-15T00:00:00-08:00"), Some(1_794_729_600));
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for text in [
+            "",
+            "tomorrow",
+            "2026-11-15",
+            "2026-13-01T00:00:00Z",
+            "2026-11-15T08:00:00",
+        ] {
+            assert_eq!(seconds(text), None, "{text:?}");
+        }
+    }
+}

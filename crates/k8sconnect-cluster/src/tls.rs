@@ -1,0 +1,176 @@
+//! Whom we trust and who we are, as rustls wants it.
+//!
+//! aws-lc-rs does the arithmetic, named explicitly: there is no process-wide default to set in a
+//! library. Given no authority, the operating system's are asked; reading those takes
+//! milliseconds, so it is done once for all clusters of the process.
+
+use std::sync::{Arc, OnceLock};
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, InconsistentKeys, RootCertStore, SignatureScheme,
+};
+
+use crate::connection::{Identity, Tls, Trust};
+use crate::error::ConnectionError;
+
+/// `identity` is the connection's own or one that a plugin brought.
+pub(crate) fn client_config(
+    tls: &Tls,
+    identity: Option<&Identity>,
+) -> Result<ClientConfig, ConnectionError> {
+    let unusable = |error: rustls::Error| ConnectionError::BadValue {
+        field: "tls",
+        why: error.to_string(),
+    };
+    let config = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(unusable)?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier(&tls.trust)?);
+    let mut config = match identity {
+        None => config.with_no_client_auth(),
+        Some(identity) => {
+            let shown = SingleCertAndKey::from(certified(identity)?);
+            config.with_client_cert_resolver(Arc::new(shown))
+        }
+    };
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Put together by hand, because rustls' own way refuses version 1 certificates, which a plain
+/// `openssl x509 -req` makes and which Kubernetes takes.
+fn certified(identity: &Identity) -> Result<CertifiedKey, ConnectionError> {
+    let chain = certificates("client-certificate", &identity.certificate)?;
+    let unusable = |why: &str| ConnectionError::BadValue {
+        field: "client-key",
+        why: why.into(),
+    };
+    // The parser's error may quote the text, and the text is the key.
+    let key = PrivateKeyDer::from_pem_slice(identity.key.expose().as_bytes())
+        .ok()
+        .and_then(|key| provider().key_provider.load_private_key(key).ok())
+        .ok_or_else(|| {
+            unusable("it is not a private key in PEM (PKCS#8, PKCS#1 or SEC1, not encrypted)")
+        })?;
+    let certified = CertifiedKey::new(chain, key);
+    match certified.keys_match() {
+        Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
+            Err(unusable("it is not the key of the client certificate"))
+        }
+        _ => Ok(certified),
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
+    PROVIDER
+        .get_or_init(|| Arc::new(aws_lc_rs::default_provider()))
+        .clone()
+}
+
+fn verifier(trust: &Trust) -> Result<Arc<dyn ServerCertVerifier>, ConnectionError> {
+    match trust {
+        Trust::System => system_verifier(),
+        Trust::Anyone => Ok(Arc::new(Anyone(provider()))),
+        Trust::Authorities(pem) => {
+            let unusable = |why: String| ConnectionError::BadValue {
+                field: "certificate-authority",
+                why,
+            };
+            let mut roots = RootCertStore::empty();
+            for certificate in certificates("certificate-authority", pem)? {
+                roots
+                    .add(certificate)
+                    .map_err(|error| unusable(error.to_string()))?;
+            }
+            let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), provider());
+            Ok(verifier
+                .build()
+                .map_err(|error| unusable(error.to_string()))?)
+        }
+    }
+}
+
+fn system_verifier() -> Result<Arc<dyn ServerCertVerifier>, ConnectionError> {
+    type Verifier = rustls_platform_verifier::Verifier;
+    static VERIFIER: OnceLock<Result<Arc<Verifier>, String>> = OnceLock::new();
+    let verifier = VERIFIER.get_or_init(|| {
+        Verifier::new(provider())
+            .map(Arc::new)
+            .map_err(|error| error.to_string())
+    });
+    match verifier {
+        Ok(verifier) => Ok(verifier.clone()),
+        Err(why) => Err(ConnectionError::BadValue {
+            field: "certificate-authority",
+            why: format!("none is given, and this machine's own cannot be read: {why}"),
+        }),
+    }
+}
+
+fn certificates(
+    field: &'static str,
+    pem: &str,
+) -> Result<Vec<CertificateDer<'static>>, ConnectionError> {
+    let unusable = |why: &str| ConnectionError::BadValue {
+        field,
+        why: why.into(),
+    };
+    let found = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
+    match found {
+        Ok(found) if found.is_empty() => Err(unusable("there is no certificate in PEM in it")),
+        Ok(found) => Ok(found),
+        Err(_) => Err(unusable("it is not PEM")),
+    }
+}
+
+/// `insecure-skip-tls-verify`: any certificate will do, but whoever shows it must hold its key.
+#[derive(Debug)]
+struct Anyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests;
