@@ -1,0 +1,215 @@
+//! The programs of a control plane and the flags they are started with.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+
+use anyhow::Result;
+use rcgen::KeyPair;
+
+use super::authority::Authority;
+use super::kubeconfig;
+use crate::assets::Asset;
+
+/// How much of a control plane is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parts {
+    /// etcd and kube-apiserver: objects can be written and read, nothing acts on them.
+    ApiServer,
+    /// Also the controllers, the scheduler and a node, so that pods run, rollouts
+    /// complete, jobs finish and namespaces go.
+    Full,
+}
+
+impl Parts {
+    /// The binaries that are needed, in the order in which they are started.
+    pub fn assets(self) -> &'static [Asset] {
+        match self {
+            Self::ApiServer => &[Asset::Etcd, Asset::KubeApiserver],
+            Self::Full => &[
+                Asset::Etcd,
+                Asset::KubeApiserver,
+                Asset::KubeControllerManager,
+                Asset::KubeScheduler,
+                Asset::Kwok,
+            ],
+        }
+    }
+}
+
+pub(crate) const AUDIT_LOG: &str = "audit.log";
+pub(crate) const ADMIN_TOKEN: &str = "admin.token";
+pub(crate) const URL: &str = "url";
+pub(crate) const NODE: &str = "node-1";
+
+/// The controllers' own requests would drown those that tests count. They come as these
+/// users, whom the audit policy leaves out.
+const CONTROLLER_MANAGER: &str = "testkit:controller-manager";
+const SCHEDULER: &str = "testkit:scheduler";
+const KWOK: &str = "testkit:kwok";
+
+pub(crate) struct Ports {
+    pub(crate) etcd: u16,
+    pub(crate) etcd_peers: u16,
+    pub(crate) apiserver: u16,
+}
+
+impl Ports {
+    /// Free at this moment. Somebody else may take one before our process does; the
+    /// start is then tried anew.
+    pub(crate) fn free() -> Result<Self> {
+        let listeners = [(); 3].map(|()| TcpListener::bind(("127.0.0.1", 0)));
+        let mut ports = [0; 3];
+        for (port, listener) in ports.iter_mut().zip(listeners) {
+            *port = listener?.local_addr()?.port();
+        }
+        let [etcd, etcd_peers, apiserver] = ports;
+        Ok(Self { etcd, etcd_peers, apiserver })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.apiserver)
+    }
+}
+
+/// Writes every file that the parts read.
+pub(crate) fn furnish(folder: &Path, ports: &Ports, authority: &Authority) -> Result<()> {
+    let server = authority.server()?;
+    fs::write(folder.join("apiserver.crt"), server.certificate)?;
+    fs::write(folder.join("apiserver.key"), server.key)?;
+    let service_accounts = KeyPair::generate()?;
+    fs::write(folder.join("service-accounts.key"), service_accounts.serialize_pem())?;
+    fs::write(folder.join("service-accounts.pub"), service_accounts.public_key_pem())?;
+    let token = random_token();
+    fs::write(
+        folder.join("tokens.csv"),
+        format!("{token},testkit:admin,testkit-admin,\"system:masters\"\n"),
+    )?;
+    fs::write(folder.join(ADMIN_TOKEN), &token)?;
+    fs::write(folder.join(URL), ports.url())?;
+    fs::write(folder.join(AUDIT_LOG), "")?;
+    fs::write(folder.join("audit-policy.json"), audit_policy())?;
+    for (user, file) in [
+        (CONTROLLER_MANAGER, "kube-controller-manager.kubeconfig"),
+        (SCHEDULER, "kube-scheduler.kubeconfig"),
+        (KWOK, "kwok.kubeconfig"),
+    ] {
+        let identity = authority.user(user, Some("system:masters"))?;
+        let text = kubeconfig::with_certificate(&ports.url(), authority.pem(), user, &identity);
+        fs::write(folder.join(file), text)?;
+    }
+    Ok(())
+}
+
+fn audit_policy() -> String {
+    serde_json::json!({
+        "apiVersion": "audit.k8s.io/v1",
+        "kind": "Policy",
+        "omitStages": ["RequestReceived", "ResponseStarted"],
+        "rules": [
+            { "level": "None", "users": [CONTROLLER_MANAGER, SCHEDULER, KWOK, "system:apiserver"] },
+            { "level": "None", "nonResourceURLs": ["/readyz*", "/livez*"] },
+            { "level": "Metadata" },
+        ],
+    })
+    .to_string()
+}
+
+fn random_token() -> String {
+    (0..32).map(|_| fastrand::alphanumeric()).collect()
+}
+
+/// The command line of one part. Paths are relative: a part runs in its folder.
+pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String> {
+    let flags: Vec<String> = match asset {
+        Asset::Etcd => {
+            let clients = format!("http://127.0.0.1:{}", ports.etcd);
+            let peers = format!("http://127.0.0.1:{}", ports.etcd_peers);
+            vec![
+                "--data-dir=etcd".into(),
+                // Losing the data in a power cut is fine; waiting for the disk is not.
+                "--unsafe-no-fsync".into(),
+                format!("--listen-client-urls={clients}"),
+                format!("--advertise-client-urls={clients}"),
+                format!("--listen-peer-urls={peers}"),
+                format!("--initial-advertise-peer-urls={peers}"),
+                format!("--initial-cluster=default={peers}"),
+                "--log-level=warn".into(),
+            ]
+        }
+        Asset::KubeApiserver => {
+            let mut flags: Vec<String> = vec![
+                format!("--etcd-servers=http://127.0.0.1:{}", ports.etcd),
+                "--bind-address=127.0.0.1".into(),
+                "--advertise-address=127.0.0.1".into(),
+                "--endpoint-reconciler-type=none".into(),
+                format!("--secure-port={}", ports.apiserver),
+                "--tls-cert-file=apiserver.crt".into(),
+                "--tls-private-key-file=apiserver.key".into(),
+                "--client-ca-file=ca.crt".into(),
+                "--token-auth-file=tokens.csv".into(),
+                "--authorization-mode=RBAC".into(),
+                "--service-account-issuer=https://kubernetes.default.svc".into(),
+                "--service-account-key-file=service-accounts.pub".into(),
+                "--service-account-signing-key-file=service-accounts.key".into(),
+                "--service-cluster-ip-range=10.96.0.0/16".into(),
+                "--allow-privileged=true".into(),
+                "--audit-policy-file=audit-policy.json".into(),
+                format!("--audit-log-path={AUDIT_LOG}"),
+                // An entry is written before the request is answered, and never dropped.
+                "--audit-log-mode=blocking".into(),
+                "--profiling=false".into(),
+            ];
+            if parts == Parts::ApiServer {
+                // Nobody makes the service accounts that this plugin demands of pods.
+                flags.push("--disable-admission-plugins=ServiceAccount".into());
+            }
+            flags
+        }
+        Asset::KubeControllerManager => vec![
+            "--kubeconfig=kube-controller-manager.kubeconfig".into(),
+            "--service-account-private-key-file=service-accounts.key".into(),
+            "--root-ca-file=ca.crt".into(),
+            "--cluster-signing-cert-file=ca.crt".into(),
+            "--cluster-signing-key-file=ca.key".into(),
+            "--leader-elect=false".into(),
+            "--secure-port=0".into(),
+            "--kube-api-qps=500".into(),
+            "--kube-api-burst=1000".into(),
+        ],
+        Asset::KubeScheduler => vec![
+            "--kubeconfig=kube-scheduler.kubeconfig".into(),
+            "--leader-elect=false".into(),
+            "--secure-port=0".into(),
+            "--kube-api-qps=500".into(),
+            "--kube-api-burst=1000".into(),
+        ],
+        Asset::Kwok => vec![
+            "--kubeconfig=kwok.kubeconfig".into(),
+            "--manage-all-nodes=true".into(),
+            // Its kubelet server listens on all addresses, on one port for all.
+            "--node-port=0".into(),
+            "--node-lease-duration-seconds=40".into(),
+        ],
+        Asset::OpenTofu | Asset::Terraform => vec![],
+    };
+    flags
+}
+
+/// The node that kwok keeps ready, with room for whatever tests schedule.
+pub(crate) fn node() -> serde_json::Value {
+    let room = serde_json::json!({ "cpu": "256", "memory": "1Ti", "pods": "10000" });
+    serde_json::json!({
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": NODE,
+            "labels": {
+                "kubernetes.io/hostname": NODE,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/arch": "amd64",
+            },
+        },
+        "status": { "allocatable": room, "capacity": room },
+    })
+}

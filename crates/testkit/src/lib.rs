@@ -1,0 +1,23 @@
+//! What tests stand on: a real control plane, rivals that write to it, a look into its
+//! audit log, and a runner for Terraform and OpenTofu. It serves tests and `cargo xtask`
+//! only; nothing of it is in the provider, and it uses no code of the provider's client,
+//! so that it can be the referee.
+
+pub mod assets;
+pub mod audit;
+mod client;
+pub mod control_plane;
+mod household;
+pub mod namespace;
+pub mod owners;
+pub mod rival;
+pub mod target;
+pub mod terraform;
+
+pub use audit::{Filter, Request};
+pub use client::Answer;
+pub use control_plane::{ControlPlane, Parts};
+pub use namespace::TestNamespace;
+pub use rival::Rival;
+pub use target::{Manifest, Target};
+pub use terraform::{Plan, PlanOutcome, Run, Runner, Tool};

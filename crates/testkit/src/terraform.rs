@@ -1,0 +1,280 @@
+//! Runs Terraform or OpenTofu on a configuration of a test's own, with our provider in a
+//! plugin mirror and nothing of the developer's settings. It judges nothing: it hands back
+//! what the tool said and how it ended.
+
+mod provider;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use crate::assets::{Asset, KubernetesVersion};
+use crate::client::blocking;
+pub use provider::{PROVIDER_VARIABLE, provider_binary};
+
+/// Far beyond any test's needs; a hanging tool shall fail a test, not the day.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    Terraform,
+    OpenTofu,
+}
+
+impl Tool {
+    /// Both, for tests that must hold with each.
+    pub const ALL: [Self; 2] = [Self::Terraform, Self::OpenTofu];
+
+    pub fn asset(self) -> Asset {
+        match self {
+            Self::Terraform => Asset::Terraform,
+            Self::OpenTofu => Asset::OpenTofu,
+        }
+    }
+
+    /// The host that a provider address without one belongs to.
+    fn registry(self) -> &'static str {
+        match self {
+            Self::Terraform => "registry.terraform.io",
+            Self::OpenTofu => "registry.opentofu.org",
+        }
+    }
+
+    /// The binary, built if need be.
+    pub async fn binary(self) -> Result<PathBuf> {
+        blocking(move || self.asset().locate(KubernetesVersion::wanted()?)).await
+    }
+}
+
+/// A configuration in a folder of its own, and the tool that runs it.
+pub struct Runner {
+    binary: PathBuf,
+    /// Holds the mirror and the tool's configuration, beside `work`.
+    folder: TempDir,
+    environment: BTreeMap<String, String>,
+}
+
+/// How a command ended, and all it said: standard output, then standard error.
+#[derive(Debug, Clone)]
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub text: String,
+}
+
+impl Run {
+    pub fn succeeded(&self) -> bool {
+        self.code == 0
+    }
+
+    /// Itself if it succeeded, else an error with all that was said.
+    pub fn successful(self) -> Result<Self> {
+        if self.succeeded() {
+            return Ok(self);
+        }
+        bail!("the command ended with {}:\n{}", self.code, self.text)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanOutcome {
+    NoChanges,
+    Changes,
+    Failed,
+}
+
+/// What a plan came to. Its JSON is had from [`Runner::planned`].
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub outcome: PlanOutcome,
+    pub text: String,
+}
+
+const PLAN_FILE: &str = "saved.tfplan";
+
+impl Runner {
+    /// With our provider in its mirror, built if no one has.
+    pub async fn new(tool: Tool) -> Result<Self> {
+        let provider = provider_binary().await?;
+        Self::with_provider(tool, Some(&provider)).await
+    }
+
+    /// For configurations that need no provider.
+    pub async fn bare(tool: Tool) -> Result<Self> {
+        Self::with_provider(tool, None).await
+    }
+
+    /// With the given binary as our provider.
+    pub async fn with_provider(tool: Tool, provider: Option<&Path>) -> Result<Self> {
+        let binary = tool.binary().await?;
+        let folder = TempDir::with_prefix("k8sconnect-run-")?;
+        let root = folder.path();
+        for name in ["work", "home", "mirror"] {
+            std::fs::create_dir(root.join(name))?;
+        }
+        if let Some(provider) = provider {
+            provider::mirror(&root.join("mirror"), tool.registry(), provider)?;
+        }
+        std::fs::write(root.join("cli.tfrc"), provider::cli_configuration(root))?;
+        Ok(Self { binary, folder, environment: BTreeMap::new() })
+    }
+
+    /// Leaves everything on the disk for somebody to go on with; answers with the folder.
+    pub fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+
+    /// The folder that the configuration is in.
+    pub fn directory(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    /// Writes a file of the configuration.
+    pub fn write(&self, name: &str, text: &str) -> Result<&Self> {
+        let path = self.directory().join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(&path, text)
+            .with_context(|| format!("`{}` cannot be written", path.display()))?;
+        Ok(self)
+    }
+
+    /// Copies the files of a folder, such as an example, into the configuration.
+    pub fn copy_from(&self, folder: &Path) -> Result<&Self> {
+        for entry in std::fs::read_dir(folder)
+            .with_context(|| format!("`{}` cannot be read", folder.display()))?
+        {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                std::fs::copy(entry.path(), self.directory().join(entry.file_name()))?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Sets an environment variable, such as `TF_LOG`, for every command from here on.
+    pub fn env(&mut self, name: &str, value: &str) -> &mut Self {
+        self.environment.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Sets an input variable of the configuration.
+    pub fn variable(&mut self, name: &str, value: &str) -> &mut Self {
+        self.env(&format!("TF_VAR_{name}"), value)
+    }
+
+    pub async fn init(&self) -> Result<Run> {
+        self.run(&["init", "-input=false", "-no-color"]).await
+    }
+
+    pub async fn plan(&self) -> Result<Plan> {
+        self.plan_with(&[]).await
+    }
+
+    /// A plan with more flags, such as `-destroy` or `-replace=…`.
+    pub async fn plan_with(&self, flags: &[&str]) -> Result<Plan> {
+        let saved = format!("-out={PLAN_FILE}");
+        let mut arguments = vec!["plan", "-input=false", "-no-color", "-detailed-exitcode", &saved];
+        arguments.extend(flags);
+        let run = self.run(&arguments).await?;
+        let outcome = match run.code {
+            0 => PlanOutcome::NoChanges,
+            2 => PlanOutcome::Changes,
+            _ => PlanOutcome::Failed,
+        };
+        Ok(Plan { outcome, text: run.text })
+    }
+
+    /// The last plan that did not fail, as JSON.
+    pub async fn planned(&self) -> Result<Value> {
+        self.json(&["show", "-json", PLAN_FILE]).await
+    }
+
+    /// Plans and applies in one command, as most users do.
+    pub async fn apply(&self) -> Result<Run> {
+        self.apply_with(&[]).await
+    }
+
+    pub async fn apply_with(&self, flags: &[&str]) -> Result<Run> {
+        let mut arguments = vec!["apply", "-input=false", "-no-color", "-auto-approve"];
+        arguments.extend(flags);
+        self.run(&arguments).await
+    }
+
+    /// Applies the last plan as it was saved.
+    pub async fn apply_planned(&self) -> Result<Run> {
+        self.run(&["apply", "-input=false", "-no-color", PLAN_FILE]).await
+    }
+
+    pub async fn destroy(&self) -> Result<Run> {
+        self.run(&["destroy", "-input=false", "-no-color", "-auto-approve"]).await
+    }
+
+    pub async fn import(&self, address: &str, id: &str) -> Result<Run> {
+        self.run(&["import", "-input=false", "-no-color", address, id]).await
+    }
+
+    /// `terraform state …`.
+    pub async fn state(&self, arguments: &[&str]) -> Result<Run> {
+        let mut whole = vec!["state"];
+        whole.extend(arguments);
+        self.run(&whole).await
+    }
+
+    /// Every output's value by name.
+    pub async fn outputs(&self) -> Result<Value> {
+        self.json(&["output", "-json"]).await
+    }
+
+    /// The state, as JSON.
+    pub async fn show(&self) -> Result<Value> {
+        self.json(&["show", "-json"]).await
+    }
+
+    async fn json(&self, arguments: &[&str]) -> Result<Value> {
+        let run = self.run(arguments).await?.successful()?;
+        serde_json::from_str(&run.stdout).context("the tool's answer is not JSON")
+    }
+
+    /// Any command.
+    pub async fn run(&self, arguments: &[&str]) -> Result<Run> {
+        let output = tokio::time::timeout(PATIENCE, self.command(arguments).output())
+            .await
+            .with_context(|| {
+                format!("`{}` did not end within {} s", arguments.join(" "), PATIENCE.as_secs())
+            })?
+            .with_context(|| format!("`{}` cannot be started", self.binary.display()))?;
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
+        Ok(Run { code: output.status.code().unwrap_or(-1), stdout, text })
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let root = self.folder.path();
+        let mut command = Command::new(&self.binary);
+        command
+            .args(arguments)
+            .current_dir(root.join("work"))
+            .env_clear()
+            .env("HOME", root.join("home"))
+            .env("TF_CLI_CONFIG_FILE", root.join("cli.tfrc"))
+            .env("CHECKPOINT_DISABLE", "1")
+            .env("TF_IN_AUTOMATION", "1")
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        for name in ["PATH", "TMPDIR"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.envs(&self.environment);
+        command
+    }
+}

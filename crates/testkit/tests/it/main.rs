@@ -1,0 +1,8 @@
+//! The testkit's own claims, tried on what it starts.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod control_plane;
+mod life;
+mod terraform;
+mod users;

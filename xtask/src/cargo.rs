@@ -1,0 +1,53 @@
+//! Calls cargo on this workspace.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+pub(crate) const PROVIDER: &str = "terraform-provider-k8sconnect";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    Dev,
+    Release,
+}
+
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+fn program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
+    command.args(arguments).current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Builds the provider as users get it, cargo's own progress on standard error.
+pub(crate) fn build_provider(profile: Profile) -> Result<PathBuf> {
+    let mut command = cargo(&["build", "--package", "k8sconnect", "--bin", PROVIDER]);
+    command.args(["--message-format", "json-render-diagnostics"]);
+    if profile == Profile::Release {
+        command.arg("--release");
+    }
+    let output = command.stderr(Stdio::inherit()).output().context("`cargo` cannot be started")?;
+    if !output.status.success() {
+        bail!("the provider does not build; cargo's words are above");
+    }
+    messages(&output.stdout)
+        .filter(|message| message["target"]["name"] == PROVIDER)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .context("`cargo build` did not say where it put the provider")
+}
+
+/// The messages of `--message-format json…`.
+pub(crate) fn messages(stdout: &[u8]) -> impl Iterator<Item = Value> {
+    stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
