@@ -1,0 +1,24 @@
+//! Where Terraform's words meet Kubernetes' words.
+//!
+//! Each resource is a folder with the same file names: `schema` (what the user may write), `model`
+//! (the typed view of it), `plan`, `apply`, `read` and `delete` (one file a verb), `stored` (what
+//! private state holds, versioned). Every sentence that a user can read is in [`messages`].
+//!
+//! Nothing is decided here that could be decided without a network (that is the core's work), and
+//! nothing here speaks HTTP (that is the cluster's).
+
+mod connect;
+mod memory;
+mod messages;
+mod object;
+mod provider;
+mod session;
+
+pub use provider::K8sConnect;
+
+/// The provider's source address. It is part of every state that names the provider, so it never
+/// changes.
+pub const ADDRESS: &str = "registry.terraform.io/k8sconnect/k8sconnect";
+
+/// The field manager of every object that we apply, in dry-run and apply alike.
+pub const MANAGER: &str = "k8sconnect";

@@ -1,0 +1,106 @@
+//! What this process has read, kept until the plan that follows asks for it.
+//!
+//! Terraform reads an object and plans it right afterwards, in one process; handing the one's
+//! answer to the other is what makes an unchanged object cost a single request. A refresh without
+//! a plan would let the answers pile up, so only the latest are kept; a plan that comes too late
+//! asks the server again.
+//!
+//! It also tells a plan that follows a read from the one that Terraform makes once more while it
+//! applies, in a process that reads nothing.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+/// Far more than Terraform reads at once unless told otherwise, and a few megabytes at most.
+const LATEST: usize = 256;
+
+#[derive(Default)]
+pub(crate) struct Memory(Mutex<Content>);
+
+#[derive(Default)]
+struct Content {
+    seen: BTreeMap<String, Value>,
+    order: VecDeque<String>,
+    ids: BTreeSet<String>,
+    uids: BTreeSet<String>,
+}
+
+/// What is remembered of an object.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Recollection {
+    /// This process never read it.
+    NeverRead,
+    /// Read, but too long ago to be kept.
+    Faded,
+    Seen(Value),
+}
+
+impl Memory {
+    /// Keeps the object that was read for the resource with this id.
+    pub(crate) fn keep(&self, id: &str, uid: &str, live: Value) {
+        let mut content = self.content();
+        content.ids.insert(id.to_owned());
+        content.uids.insert(uid.to_owned());
+        if content.seen.insert(id.to_owned(), live).is_none() {
+            content.order.push_back(id.to_owned());
+        }
+        while content.seen.len() > LATEST {
+            let Some(oldest) = content.order.pop_front() else {
+                break;
+            };
+            content.seen.remove(&oldest);
+        }
+    }
+
+    /// Hands over what was read for the resource with this id.
+    pub(crate) fn recall(&self, id: &str) -> Recollection {
+        let mut content = self.content();
+        match content.seen.remove(id) {
+            Some(live) => {
+                content.order.retain(|kept| kept != id);
+                Recollection::Seen(live)
+            }
+            None if content.ids.contains(id) => Recollection::Faded,
+            None => Recollection::NeverRead,
+        }
+    }
+
+    /// Whether state holds the object with this uid, as far as this process has read it.
+    pub(crate) fn holds(&self, uid: &str) -> bool {
+        self.content().uids.contains(uid)
+    }
+
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn hands_over_once_and_knows_that_it_did() {
+        let memory = Memory::default();
+        assert_eq!(memory.recall("a"), Recollection::NeverRead);
+        memory.keep("a", "uid-a", json!(1));
+        assert_eq!(memory.recall("a"), Recollection::Seen(json!(1)));
+        assert_eq!(memory.recall("a"), Recollection::Faded);
+        assert!(memory.holds("uid-a") && !memory.holds("uid-b"));
+    }
+
+    #[test]
+    fn does_not_grow_with_what_is_never_asked_for() {
+        let memory = Memory::default();
+        for n in 0..LATEST + 10 {
+            memory.keep(&n.to_string(), "uid", json!(n));
+        }
+        assert_eq!(memory.recall("0"), Recollection::Faded);
+        assert_eq!(memory.recall("200"), Recollection::Seen(json!(200)));
+        assert_eq!(memory.content().seen.len(), LATEST - 1);
+    }
+}

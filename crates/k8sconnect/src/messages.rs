@@ -1,0 +1,49 @@
+//! Every sentence that a user can read.
+//!
+//! A message says what happened (the summary, which names the object: Terraform merges equal
+//! summaries), why, and what to do next. Literals stand in backticks. Lines that must not be
+//! wrapped are indented. No secret is ever quoted.
+
+pub(crate) mod connection;
+pub(crate) mod manifest;
+pub(crate) mod object;
+pub(crate) mod ownership;
+pub(crate) mod state;
+
+/// What stands for a value that is not there.
+pub(crate) const ABSENT: &str = "(absent)";
+
+/// As much of a value as fits a line.
+const LONGEST_VALUE: usize = 100;
+
+/// A value on one line, cut where it is long.
+fn one_line(text: &str) -> String {
+    let escaped = text.replace('\n', "\\n");
+    if escaped.chars().count() <= LONGEST_VALUE {
+        return escaped;
+    }
+    let start: String = escaped.chars().take(LONGEST_VALUE).collect();
+    format!("{start}… ({} characters)", text.chars().count())
+}
+
+/// Paragraphs of a detail, with an empty line between.
+fn paragraphs<const N: usize>(parts: [&str; N]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n\n")
+}
+
+/// `1 field`, `2 fields`.
+fn count(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut_and_lines_folded() {
+        assert_eq!(one_line("a\nb"), "a\\nb");
+        let cut = one_line(&"é".repeat(300));
+        assert!(cut.starts_with(&"é".repeat(100)) && cut.ends_with("… (300 characters)"));
+    }
+}

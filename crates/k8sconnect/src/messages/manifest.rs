@@ -1,0 +1,64 @@
+//! What is said about `yaml_body`.
+
+use k8sconnect_core::manifest::{Manifest, ManifestError};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics};
+
+use super::{count, paragraphs};
+
+pub(crate) fn unusable(errors: &[ManifestError]) -> Diagnostic {
+    let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
+    let mut advice: Vec<_> = errors.iter().map(advice).collect();
+    advice.dedup();
+    let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
+    Diagnostic::error(
+        "`yaml_body` is not one Kubernetes object",
+        paragraphs([&found, &advice.join("\n\n")]),
+    )
+    .at(path())
+}
+
+fn advice(error: &ManifestError) -> &'static str {
+    match error {
+        ManifestError::Yaml(_) => "Mend the YAML there; it is read as kubectl reads it.",
+        ManifestError::Empty => {
+            "Give it one object: `apiVersion`, `kind`, `metadata.name` and whatever the kind needs."
+        }
+        ManifestError::SeveralDocuments { .. } => {
+            "One resource holds one object. Split the text at its `---` lines and use `for_each`, \
+             one resource for each document."
+        }
+        ManifestError::IsAList { .. } => {
+            "One resource holds one object. Use `for_each` over the `items` of the list."
+        }
+        ManifestError::NotAMapping { .. } | ManifestError::WrongType { .. } => {
+            "Write it as the message says."
+        }
+        ManifestError::Missing { .. } => "Every object needs `apiVersion`, `kind` and a name.",
+        ManifestError::GenerateName { .. } => {
+            "Terraform must know which object is meant: give it a `metadata.name`."
+        }
+        ManifestError::ServerOwned { .. } => {
+            "Remove these lines: the API server writes them, and would take them from nobody else. \
+             They usually come from `kubectl get -o yaml`."
+        }
+    }
+}
+
+/// What is legal, but seldom meant.
+pub(crate) fn oddities(manifest: &Manifest) -> Diagnostics {
+    let mut notices = Diagnostics::new();
+    for (written, position) in manifest.boolean_keys() {
+        let detail = format!(
+            "At {position} the key `{written}` stands without quotes. YAML, as kubectl reads it, \
+             makes a boolean of it, so that the object gets a key named `true` or `false`.\n\n\
+             Put it in quotes if you mean the word."
+        );
+        let summary = format!("A key of {} is read as a boolean", manifest.key());
+        notices.push(Diagnostic::warning(summary, detail).at(path()));
+    }
+    notices
+}
+
+fn path() -> AttributePath {
+    AttributePath::root("yaml_body")
+}

@@ -1,0 +1,110 @@
+//! `k8sconnect_object`: one Kubernetes object, from the YAML that its author wrote.
+
+mod apply;
+mod delete;
+mod held;
+mod leaves;
+mod model;
+mod place;
+mod plan;
+mod read;
+mod schema;
+mod stored;
+
+use std::sync::Arc;
+
+use k8sconnect_core::manifest::Manifest;
+use tfplugin::{
+    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, Plan, Planned, Read, ReadAnswer,
+    Resource, Schema, Update,
+};
+
+use crate::session::Session;
+use crate::{connect, messages};
+use model::ObjectModel;
+
+pub(crate) use leaves::Surprise;
+
+pub(crate) struct ObjectResource {
+    session: Arc<Session>,
+}
+
+impl ObjectResource {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+}
+
+impl Resource for ObjectResource {
+    const TYPE: &'static str = "k8sconnect_object";
+
+    type Model = ObjectModel;
+
+    fn schema(&self) -> Schema {
+        schema::schema()
+    }
+
+    async fn validate(
+        &self,
+        _ctx: &Context,
+        config: ObjectModel,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let mut problems = Diagnostics::new();
+        if let Some(body) = config.yaml_body.known() {
+            match Manifest::parse(body) {
+                Ok(manifest) => notices.extend(messages::manifest::oddities(&manifest)),
+                Err(errors) => problems.push(messages::manifest::unusable(&errors)),
+            }
+        }
+        if let Err(errors) = connect::reach(&config.cluster) {
+            problems.extend(errors);
+        }
+        problems.into_result().map(|_| ())
+    }
+
+    async fn read(
+        &self,
+        _ctx: &Context,
+        request: Read<ObjectModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
+        read::read(&self.session, request, notices).await
+    }
+
+    async fn plan(
+        &self,
+        _ctx: &Context,
+        request: Plan<ObjectModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<Planned<ObjectModel>, Diagnostics> {
+        plan::plan(&self.session, request, notices).await
+    }
+
+    async fn create(
+        &self,
+        _ctx: &Context,
+        request: Create<ObjectModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>> {
+        apply::create(&self.session, request, notices).await
+    }
+
+    async fn update(
+        &self,
+        _ctx: &Context,
+        request: Update<ObjectModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>> {
+        apply::update(&self.session, request, notices).await
+    }
+
+    async fn delete(
+        &self,
+        _ctx: &Context,
+        request: Delete<ObjectModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        delete::delete(&self.session, request, notices).await
+    }
+}

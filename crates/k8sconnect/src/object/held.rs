@@ -1,0 +1,67 @@
+//! An object of ours, as state and private state together know it.
+
+use k8sconnect_cluster::{Cluster, Kind, Location, Served};
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::plan::Prior;
+use tfplugin::{Diagnostics, Private};
+
+use super::model::ObjectModel;
+use super::stored::Stored;
+use crate::messages;
+
+pub(crate) struct Held {
+    pub(crate) model: ObjectModel,
+    pub(crate) manifest: Manifest,
+    pub(crate) stored: Stored,
+}
+
+impl Held {
+    pub(crate) fn load(model: ObjectModel, private: &Private) -> Result<Self, Diagnostics> {
+        let body = model.yaml_body.as_str().unwrap_or_default();
+        let manifest =
+            Manifest::parse(body).map_err(|errors| messages::state::body_unreadable(&errors))?;
+        Ok(Self { manifest, stored: Stored::load(private)?, model })
+    }
+
+    pub(crate) fn key(&self) -> &ObjectKey {
+        self.manifest.key()
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        self.model.id.as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn uid(&self) -> &str {
+        self.model.uid.as_str().unwrap_or_default()
+    }
+
+    /// The same, as the core wants it.
+    pub(crate) fn prior(&self) -> Prior<'_> {
+        Prior {
+            manifest: &self.manifest,
+            id: self.id(),
+            uid: self.uid(),
+            kept: self.stored.kept.as_ref(),
+            key: self.stored.key.as_ref(),
+        }
+    }
+
+    /// Where the object lives, by what is remembered; the server is asked if nothing is.
+    pub(crate) async fn location(&self, cluster: &Cluster) -> Result<Location, Diagnostics> {
+        let kind = match &self.stored.kind {
+            Some(kind) if kind.gvk == *self.manifest.gvk() => kind.clone(),
+            _ => self.served_kind(cluster).await?,
+        };
+        Ok(super::place::location(kind, &self.manifest))
+    }
+
+    async fn served_kind(&self, cluster: &Cluster) -> Result<Kind, Diagnostics> {
+        let key = self.key();
+        match cluster.kind(&key.gvk).await {
+            Ok(Served::Yes(kind)) => Ok(kind),
+            Ok(_) => Err(messages::object::kind_no_longer_served(key).into()),
+            Err(error) => Err(messages::object::unanswered(key, &error).into()),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The projection as state holds it, and what becomes of it at apply.
+
+use std::collections::BTreeMap;
+
+use k8sconnect_core::projection::{ConcealmentKey, Projection, Texts};
+use tfplugin::Value;
+
+use super::model::ProjectionMap;
+use crate::messages::ABSENT;
+
+/// The projection as state holds it. A leaf that cannot be shown before there is a key is unknown.
+pub(crate) fn map(projection: &Projection, key: Option<&ConcealmentKey>) -> ProjectionMap {
+    projection
+        .0
+        .iter()
+        .map(|(path, leaf)| {
+            let text = leaf.text(path, key).map_or(Value::Unknown, Value::Known);
+            (path.shown(), text)
+        })
+        .collect()
+}
+
+/// The texts of a map that holds no unknown.
+pub(crate) fn texts(map: &Value<ProjectionMap>) -> Option<BTreeMap<String, String>> {
+    let text =
+        |(path, text): (&String, &Value<String>)| Some((path.clone(), text.known()?.clone()));
+    map.known()?.iter().map(text).collect()
+}
+
+/// A leaf that came out otherwise than planned.
+pub(crate) struct Surprise {
+    pub(crate) path: String,
+    pub(crate) planned: Option<String>,
+    pub(crate) answered: Option<String>,
+}
+
+/// What state is told after a write, what is kept of it, and what was not as planned.
+pub(crate) struct Told {
+    pub(crate) map: ProjectionMap,
+    pub(crate) kept: Texts,
+    pub(crate) surprises: Vec<Surprise>,
+}
+
+/// The planned text where one was planned, the answered one elsewhere: Terraform holds us to what
+/// the plan said.
+pub(crate) fn reconcile(
+    planned: &Value<ProjectionMap>,
+    answered: &Projection,
+    key: Option<&ConcealmentKey>,
+) -> Told {
+    let texts = answered.texts(key);
+    let Value::Known(planned) = planned else {
+        let map = texts.iter().map(|(p, text)| (p.shown(), Value::Known(text.clone()))).collect();
+        return Told { map, kept: texts, surprises: Vec::new() };
+    };
+    let mut told = Told { map: ProjectionMap::new(), kept: Texts::new(), surprises: Vec::new() };
+    let mut answers: BTreeMap<_, _> =
+        texts.into_iter().map(|(path, text)| (path.shown(), (path, text))).collect();
+    for (path, planned) in planned {
+        let (field, answered) = match answers.remove(path) {
+            Some((field, text)) => (Some(field), Some(text)),
+            None => (path.parse().ok(), None),
+        };
+        let shown = match planned.known() {
+            Some(planned) => {
+                if answered.as_ref() != Some(planned) {
+                    let (path, planned) = (path.clone(), Some(planned.clone()));
+                    told.surprises.push(Surprise { path, planned, answered });
+                }
+                planned.clone()
+            }
+            None => answered.unwrap_or_else(|| ABSENT.to_owned()),
+        };
+        told.kept.extend(field.map(|field| (field, shown.clone())));
+        told.map.insert(path.clone(), Value::Known(shown));
+    }
+    told.surprises.extend(answers.into_iter().map(|(path, (_, text))| Surprise {
+        path,
+        planned: None,
+        answered: Some(text),
+    }));
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use k8sconnect_core::projection::Leaf;
+    use serde_json::json;
+
+    use super::*;
+
+    fn answered(entries: &[(&str, Leaf)]) -> Projection {
+        Projection(entries.iter().map(|(p, leaf)| (p.parse().unwrap(), leaf.clone())).collect())
+    }
+
+    fn planned(entries: &[(&str, Value<String>)]) -> Value<ProjectionMap> {
+        Value::Known(entries.iter().map(|(p, text)| ((*p).to_owned(), text.clone())).collect())
+    }
+
+    #[test]
+    fn state_is_told_what_was_planned_whatever_the_server_made_of_it() {
+        let plan = planned(&[("a", Value::Known("1".into()))]);
+        let told = reconcile(&plan, &answered(&[("a", Leaf::Shown(json!(2)))]), None);
+        assert_eq!(Value::Known(told.map), plan);
+        assert_eq!(told.surprises[0].answered.as_deref(), Some("2"));
+        assert_eq!(told.kept.into_values().collect::<Vec<_>>(), ["1"]);
+    }
+
+    #[test]
+    fn a_hash_that_waited_for_its_key_is_filled_in() {
+        let plan = planned(&[("data.a", Value::Unknown)]);
+        let answer = answered(&[("data.a", Leaf::Concealed(json!("x")))]);
+        let told = reconcile(&plan, &answer, Some(&ConcealmentKey([3; 32])));
+        assert!(told.map["data.a"].as_str().unwrap().starts_with("(sensitive"));
+        assert!(told.surprises.is_empty());
+    }
+
+    #[test]
+    fn a_leaf_that_nobody_planned_is_told_and_not_stored() {
+        let told = reconcile(&planned(&[]), &answered(&[("a", Leaf::Shown(json!(2)))]), None);
+        assert!(told.map.is_empty() && told.kept.is_empty());
+        assert_eq!(told.surprises.len(), 1);
+    }
+}

@@ -1,0 +1,68 @@
+//! The typed view of a `k8sconnect_object` block and its state.
+
+use std::collections::BTreeMap;
+
+use k8sconnect_cluster::{Location, Scope};
+use k8sconnect_core::text::nfc;
+use tfplugin::{Value, model};
+
+use crate::connect::ClusterModel;
+
+model! {
+    /// What the user wrote, and what we computed.
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct ObjectModel {
+        pub(crate) yaml_body: Value<String>,
+        pub(crate) cluster: Value<ClusterModel>,
+        pub(crate) id: Value<String>,
+        pub(crate) uid: Value<String>,
+        pub(crate) object_ref: Value<ObjectRef>,
+        pub(crate) managed_state_projection: Value<ProjectionMap>,
+    }
+}
+
+model! {
+    /// The object's name, for other resources to refer to.
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct ObjectRef {
+        pub(crate) api_version: Value<String>,
+        pub(crate) kind: Value<String>,
+        pub(crate) name: Value<String>,
+        pub(crate) namespace: Value<String>,
+    }
+}
+
+/// Leaves by path, both as text.
+pub(crate) type ProjectionMap = BTreeMap<String, Value<String>>;
+
+impl ObjectModel {
+    /// An object before it is made: nothing of what the server gives is known.
+    pub(crate) fn unmade() -> Self {
+        Self {
+            id: Value::Unknown,
+            uid: Value::Unknown,
+            object_ref: Value::Unknown,
+            managed_state_projection: Value::Unknown,
+            ..Self::default()
+        }
+    }
+}
+
+impl ObjectRef {
+    pub(crate) fn to(location: &Location) -> Self {
+        let namespace = match location.kind.scope {
+            Scope::Namespaced => location.namespace.as_deref().or(Some("default")),
+            Scope::Cluster => None,
+        };
+        Self {
+            api_version: text(&location.kind.gvk.api_version()),
+            kind: text(&location.kind.gvk.kind),
+            name: text(&location.name),
+            namespace: namespace.map_or(Value::Null, text),
+        }
+    }
+}
+
+fn text(text: &str) -> Value<String> {
+    Value::Known(nfc(text))
+}

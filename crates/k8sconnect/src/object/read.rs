@@ -1,0 +1,93 @@
+//! Refresh: the object as it is now, seen through the fields that we left behind.
+//!
+//! Nothing is written, neither to the cluster nor to what is kept of the last write: that is what
+//! the next plan compares with. An object is dropped from state only if the server proved it
+//! absent.
+
+use k8sconnect_cluster::{Cluster, Found, Location, Served};
+use k8sconnect_core::identity::{Gvk, ID_ANNOTATION, ObjectKey};
+use k8sconnect_core::plan::Planner;
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
+
+use super::held::Held;
+use super::leaves;
+use super::model::ObjectModel;
+
+use crate::connect::{self, Reach};
+use crate::session::Session;
+use crate::{MANAGER, messages};
+
+pub(crate) async fn read(
+    session: &Session,
+    request: Read<ObjectModel>,
+    notices: &mut Diagnostics,
+) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
+    let Read { state, private, .. } = request;
+    let held = Held::load(state, &private)?;
+    let key = held.key().clone();
+    let Reach::Ready(connection) = connect::reach(&held.model.cluster)? else {
+        return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
+    };
+    let cluster = session.cluster(&connection).await?;
+    let location = held.location(&cluster).await?;
+    let live = match look(&cluster, &location, &key).await? {
+        Some(live) => live,
+        None => return Ok(ReadAnswer::Gone),
+    };
+    let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+    if uid != held.uid() {
+        if live["metadata"]["annotations"][ID_ANNOTATION].as_str() != Some(held.id()) {
+            return Ok(ReadAnswer::Gone);
+        }
+        notices.push(messages::object::restored(&key));
+    }
+    let projection = Planner { manager: MANAGER }
+        .refreshed(held.prior(), &live)
+        .map_err(|error| messages::object::ownership_unreadable(&key, &error))?;
+    let mut state = held.model.clone();
+    if held.stored.kept.is_some() {
+        let map = leaves::map(&projection, held.stored.key.as_ref());
+        state.managed_state_projection = Value::Known(map);
+    }
+    session.memory.keep(held.id(), &uid, live);
+    state.uid = Value::Known(uid);
+    Ok(ReadAnswer::Present { state, private, identity: None })
+}
+
+/// The object, or `None` if the server proved that there is none.
+async fn look(
+    cluster: &Cluster,
+    location: &Location,
+    key: &ObjectKey,
+) -> Result<Option<Json>, Diagnostics> {
+    let found = cluster.get(location).await;
+    match found.map_err(|error| messages::object::unanswered(key, &error))? {
+        Found::Object(answer) => Ok(Some(answer.object)),
+        Found::Absent(_) => Ok(None),
+        Found::NotServed(_) if definition_gone(cluster, location).await? => Ok(None),
+        Found::NotServed(_) => Err(messages::object::kind_no_longer_served(key).into()),
+    }
+}
+
+/// Whether the definition of a custom kind is gone, and its objects with it.
+pub(crate) async fn definition_gone(
+    cluster: &Cluster,
+    location: &Location,
+) -> Result<bool, Diagnostics> {
+    let gvk = &location.kind.gvk;
+    if !gvk.may_still_appear() {
+        return Ok(false);
+    }
+    let definition = ObjectKey {
+        gvk: Gvk::new("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        namespace: None,
+        name: format!("{}.{}", location.kind.plural, gvk.group),
+    };
+    let unanswered = |error| Diagnostics::from(messages::object::unanswered(&definition, &error));
+    let Served::Yes(kind) = cluster.kind(&definition.gvk).await.map_err(unanswered)? else {
+        return Ok(false);
+    };
+    let location = Location { kind, namespace: None, name: definition.name.clone() };
+    Ok(matches!(cluster.get(&location).await.map_err(unanswered)?, Found::Absent(_)))
+}

@@ -1,0 +1,68 @@
+//! What a user may write in a `k8sconnect_object`, and what it answers with.
+
+use tfplugin::{Attribute, Nesting, Schema, Type};
+
+use crate::connect;
+
+/// Versions below 10 belong to the Go provider of this name.
+pub(crate) const VERSION: i64 = 10;
+
+pub(crate) fn schema() -> Schema {
+    Schema::new(VERSION)
+        .describe(
+            "One Kubernetes object of any kind, custom resources included, from plain YAML, \
+             applied by server-side apply. The plan shows what the API server answers to a \
+             dry-run, for the fields that you wrote and no others.",
+        )
+        .attribute(
+            "yaml_body",
+            Attribute::string().required().describe(
+                "The object, as one YAML document. Read exactly as kubectl reads it. Comments, \
+                 key order and quoting may change without a change being planned.",
+            ),
+        )
+        .attribute("cluster", connect::attribute().required())
+        .attribute(
+            "id",
+            Attribute::string()
+                .computed()
+                .describe("A random id, also kept in an annotation of the object."),
+        )
+        .attribute(
+            "uid",
+            Attribute::string().computed().describe("The uid that the API server gave the object."),
+        )
+        .attribute(
+            "object_ref",
+            Attribute::nested(
+                Nesting::Single,
+                [
+                    ("api_version", computed("Group and version, e.g. `apps/v1`.")),
+                    ("kind", computed("Kind, e.g. `Deployment`.")),
+                    ("name", computed("Name.")),
+                    ("namespace", computed("Namespace; null for a cluster-scoped object.")),
+                ],
+            )
+            .computed()
+            .describe("Names the object, for other resources to refer to."),
+        )
+        .attribute(
+            "managed_state_projection",
+            Attribute::map(Type::String).computed().describe(
+                "The fields that you wrote, as the API server holds them: path to value, one \
+                 entry a leaf. What others put into the object never stands here.",
+            ),
+        )
+}
+
+fn computed(description: &str) -> Attribute {
+    Attribute::string().computed().describe(description)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_schema_keeps_terraforms_rules() {
+        assert_eq!(super::schema().check(), []);
+    }
+}

@@ -1,0 +1,180 @@
+//! What private state holds for an object. Each value says its version; a version that this
+//! release does not know is an error, never a guess.
+//!
+//! Nothing that a delete needs is here alone: Terraform loses private state when it replaces a
+//! tainted object. What is lost costs a request or two and is found anew.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use k8sconnect_cluster::Kind;
+use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::plan::Kept;
+use k8sconnect_core::projection::ConcealmentKey;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tfplugin::{Diagnostics, Private};
+
+use crate::messages;
+
+const VERSION: u32 = 1;
+
+/// What is kept of the last write.
+const KEPT: &str = "kept";
+/// How the kind is spelt in a URL, so that an unchanged object costs no discovery.
+const KIND: &str = "kind";
+/// The key that concealed leaves are hashed with.
+const CONCEALMENT: &str = "concealment";
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stored {
+    pub(crate) kept: Option<Kept>,
+    pub(crate) kind: Option<Kind>,
+    pub(crate) key: Option<ConcealmentKey>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Versioned<T> {
+    version: u32,
+    #[serde(flatten)]
+    content: T,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredKept {
+    owners: Value,
+    leaves: BTreeMap<String, String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredKey {
+    key: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredKind {
+    kind: Kind,
+}
+
+impl Stored {
+    pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
+        let kept = match get::<StoredKept>(private, KEPT)? {
+            Some(stored) => Some(stored.read().map_err(|why| unreadable(KEPT, &why))?),
+            None => None,
+        };
+        let key = match get::<StoredKey>(private, CONCEALMENT)? {
+            Some(stored) => Some(stored.read().map_err(|why| unreadable(CONCEALMENT, &why))?),
+            None => None,
+        };
+        let kind = get::<StoredKind>(private, KIND)?.map(|stored| stored.kind);
+        Ok(Self { kept, kind, key })
+    }
+
+    /// Writes what this holds into private state; what others keep there stays.
+    pub(crate) fn save(&self, private: &mut Private) -> Result<(), Diagnostics> {
+        if let Some(kept) = &self.kept {
+            set(private, KEPT, StoredKept::of(kept))?;
+        }
+        if let Some(kind) = &self.kind {
+            set(private, KIND, StoredKind { kind: kind.clone() })?;
+        }
+        if let Some(key) = &self.key {
+            set(private, CONCEALMENT, StoredKey { key: BASE64.encode(key.0) })?;
+        }
+        Ok(())
+    }
+}
+
+impl StoredKept {
+    fn of(kept: &Kept) -> Self {
+        Self {
+            owners: kept.owners.to_managed_fields(),
+            leaves: kept.texts.iter().map(|(p, t)| (p.to_string(), t.clone())).collect(),
+        }
+    }
+
+    fn read(self) -> Result<Kept, String> {
+        let owners =
+            Owners::from_managed_fields(&self.owners).map_err(|error| error.to_string())?;
+        let texts = self
+            .leaves
+            .into_iter()
+            .map(|(path, text)| Ok((path.parse::<FieldPath>()?, text)))
+            .collect::<Result<_, k8sconnect_core::field::path::PathError>>()
+            .map_err(|error| error.to_string())?;
+        Ok(Kept { owners, texts })
+    }
+}
+
+impl StoredKey {
+    fn read(self) -> Result<ConcealmentKey, String> {
+        let bytes = BASE64.decode(self.key).map_err(|error| error.to_string())?;
+        let key = bytes.try_into().map_err(|_| "the key has not 32 bytes".to_owned())?;
+        Ok(ConcealmentKey(key))
+    }
+}
+
+fn get<T: for<'de> Deserialize<'de>>(
+    private: &Private,
+    key: &str,
+) -> Result<Option<T>, Diagnostics> {
+    let entry: Option<Versioned<T>> =
+        private.get(key).map_err(|error| unreadable(key, &error.to_string()))?;
+    match entry {
+        Some(entry) if entry.version == VERSION => Ok(Some(entry.content)),
+        Some(entry) => {
+            let why = format!("it has version {}, this release reads {VERSION}", entry.version);
+            Err(unreadable(key, &why))
+        }
+        None => Ok(None),
+    }
+}
+
+fn set<T: Serialize>(private: &mut Private, key: &str, content: T) -> Result<(), Diagnostics> {
+    let entry = Versioned { version: VERSION, content };
+    private.set(key, &entry).map_err(|error| unreadable(key, &error.to_string()))
+}
+
+fn unreadable(key: &str, why: &str) -> Diagnostics {
+    messages::state::private_unreadable(key, why).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn stored() -> Stored {
+        let owners = json!([{"manager": "k8sconnect", "operation": "Apply", "apiVersion": "v1",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:app.conf": {}}}}]);
+        let path: FieldPath = r#"data["app.conf"]"#.parse().unwrap();
+        Stored {
+            kept: Some(Kept {
+                owners: Owners::from_managed_fields(&owners).unwrap(),
+                texts: [(path, "x".to_owned())].into(),
+            }),
+            kind: None,
+            key: Some(ConcealmentKey([7; 32])),
+        }
+    }
+
+    #[test]
+    fn what_is_saved_loads_again() {
+        let mut private = Private::default();
+        stored().save(&mut private).unwrap();
+        let loaded = Stored::load(&private).unwrap();
+        assert_eq!(loaded.kept, stored().kept);
+        assert_eq!(loaded.key, stored().key);
+    }
+
+    #[test]
+    fn a_later_version_is_refused_and_not_guessed_at() {
+        let mut private = Private::default();
+        private.set(KEPT, &json!({"version": 2, "owners": [], "leaves": {}})).unwrap();
+        let problems = Stored::load(&private).unwrap_err();
+        assert!(problems.iter().any(|p| p.detail.contains("version 2")), "{problems:?}");
+    }
+}

@@ -1,0 +1,110 @@
+//! What others do to our objects, and how it is told.
+
+use serde_json::json;
+use testkit::{Target, Tool};
+
+use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, never_says, says};
+
+async fn drift_is_told_and_repaired(tool: Tool) {
+    let at = Workspace::new(tool).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let target = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    let edit = json!({"data": {"app.conf": "workers = 9\n"}});
+    at.cluster.act_as("kubectl-edit").merge_patch(&target, edit).await.unwrap();
+
+    let plan = at.plan_changes().await;
+    for words in [
+        "1 field changed outside of Terraform",
+        r#"data["app.conf"]"#,
+        "`kubectl-edit` (Update, ",
+        r"is now workers = 9\n",
+        r"will be workers = 2\n",
+    ] {
+        says(&plan.text, words);
+    }
+    let applied = at.runner.apply_planned().await.unwrap().successful().unwrap();
+    never_says(&applied.text, "changed outside of Terraform");
+    at.plan_empty().await;
+    let repaired = at.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(repaired["data"]["app.conf"], "workers = 2\n");
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn terraform_tells_of_drift_once_and_repairs_it() {
+    drift_is_told_and_repaired(Tool::Terraform).await;
+}
+
+#[tokio::test]
+async fn opentofu_tells_of_drift_once_and_repairs_it() {
+    drift_is_told_and_repaired(Tool::OpenTofu).await;
+}
+
+#[tokio::test]
+async fn what_others_add_is_no_drift() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("web", DEPLOYMENT)]).init().await;
+    at.apply().await;
+    let target = Target::new("apps/v1", "Deployment", at.namespace.name(), "web");
+    let sidecar = json!({"spec": {"template": {"spec": {"containers": [
+        {"name": "sidecar", "image": "mesh:1"}
+    ]}}}});
+    at.cluster.act_as("injector").strategic_patch(&target, sidecar).await.unwrap();
+    at.plan_empty().await;
+
+    at.objects(&[("web", &DEPLOYMENT.replace("nginx:1.29", "nginx:1.30"))]);
+    let plan = at.plan_changes().await;
+    never_says(&plan.text, "sidecar");
+    at.apply().await;
+    at.plan_empty().await;
+    let live = at.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["spec"]["template"]["spec"]["containers"].as_array().unwrap().len(), 2);
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn an_equal_value_applied_by_another_is_calm() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let same = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": at.namespace.name()},
+        "data": {"greeting": "hello"},
+    });
+    at.cluster.act_as("flux").apply(same).await.unwrap();
+    let plan = at.plan_empty().await;
+    never_says(&plan.text, "flux");
+
+    // Changing it takes it from the co-owner, which is told.
+    at.objects(&[("settings", &CONFIG_MAP.replace("hello", "good day"))]);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "1 field will be taken from other managers");
+    says(&plan.text, "`flux` (Apply");
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_removed_field_that_another_holds_is_said_to_stay() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let same = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": at.namespace.name()},
+        "data": {"greeting": "hello"},
+    });
+    at.cluster.act_as("flux").apply(same).await.unwrap();
+    at.objects(&[("settings", &CONFIG_MAP.replace("  greeting: hello\n", ""))]);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "1 removed field will stay, held by others");
+    at.apply().await;
+    at.plan_empty().await;
+    let target = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    let live = at.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["data"]["greeting"], "hello");
+    at.destroy().await;
+}

@@ -1,0 +1,131 @@
+//! A configuration of ours in a folder of its own, and the namespace that it writes to.
+
+use testkit::{ControlPlane, Plan, PlanOutcome, Run, Runner, TestNamespace, Tool};
+
+pub(crate) struct Workspace {
+    pub(crate) cluster: &'static ControlPlane,
+    pub(crate) namespace: TestNamespace,
+    pub(crate) runner: Runner,
+}
+
+const HEAD: &str = r#"
+terraform {
+  required_providers {
+    k8sconnect = { source = "k8sconnect/k8sconnect" }
+  }
+}
+"#;
+
+impl Workspace {
+    pub(crate) async fn new(tool: Tool) -> Self {
+        let cluster = ControlPlane::shared().await;
+        let namespace = TestNamespace::new(cluster).await.unwrap();
+        let runner = Runner::new(tool).await.unwrap();
+        runner.write("kubeconfig", &cluster.kubeconfig()).unwrap();
+        runner.write("head.tf", HEAD).unwrap();
+        Self { cluster, namespace, runner }
+    }
+
+    /// Another kubeconfig for the same cluster.
+    pub(crate) fn kubeconfig(&self, text: &str) -> &Self {
+        self.runner.write("kubeconfig", text).unwrap();
+        self
+    }
+
+    /// Writes one resource for each body; `NS` in a body stands for the test's namespace.
+    pub(crate) fn objects(&self, bodies: &[(&str, &str)]) -> &Self {
+        let resources: Vec<_> =
+            bodies.iter().map(|(name, body)| self.resource(name, body)).collect();
+        self.runner.write("main.tf", &resources.join("\n")).unwrap();
+        self
+    }
+
+    fn resource(&self, name: &str, body: &str) -> String {
+        let body = body.replace("NS", self.namespace.name());
+        format!(
+            "resource \"k8sconnect_object\" \"{name}\" {{\n  \
+             cluster = {{ kubeconfig = file(\"kubeconfig\") }}\n  \
+             yaml_body = <<-YAML\n{}\nYAML\n}}\n",
+            body.trim_end()
+        )
+    }
+
+    pub(crate) async fn init(&self) -> &Self {
+        self.runner.init().await.unwrap().successful().unwrap();
+        self
+    }
+
+    pub(crate) async fn apply(&self) -> Run {
+        self.runner.apply().await.unwrap().successful().unwrap()
+    }
+
+    pub(crate) async fn destroy(&self) -> Run {
+        self.runner.destroy().await.unwrap().successful().unwrap()
+    }
+
+    /// A plan that must find something to do.
+    pub(crate) async fn plan_changes(&self) -> Plan {
+        self.plan(PlanOutcome::Changes).await
+    }
+
+    pub(crate) async fn plan_empty(&self) -> Plan {
+        self.plan(PlanOutcome::NoChanges).await
+    }
+
+    pub(crate) async fn plan_fails(&self) -> Plan {
+        self.plan(PlanOutcome::Failed).await
+    }
+
+    async fn plan(&self, expected: PlanOutcome) -> Plan {
+        let plan = self.runner.plan().await.unwrap();
+        assert_eq!(plan.outcome, expected, "{}", plan.text);
+        plan
+    }
+}
+
+/// Whether the words were said, wherever Terraform broke its lines.
+#[track_caller]
+pub(crate) fn says(text: &str, words: &str) {
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(text).contains(&flat(words)), "`{words}` was not said:\n{text}");
+}
+
+#[track_caller]
+pub(crate) fn never_says(text: &str, words: &str) {
+    assert!(!text.contains(words), "`{words}` was said:\n{text}");
+}
+
+pub(crate) const CONFIG_MAP: &str = "
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: NS
+data:
+  greeting: hello
+  app.conf: |
+    workers = 2
+";
+
+pub(crate) const DEPLOYMENT: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: NS
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {app: web}
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.29
+        ports:
+        - containerPort: 80
+        resources:
+          limits: {cpu: 1000m}
+";
