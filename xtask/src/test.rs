@@ -133,7 +133,11 @@ async fn build(scope: Scope) -> Result<Built> {
     if !output.status.success() {
         bail!("the tests do not build. {}", String::from_utf8_lossy(&output.stderr));
     }
-    let binaries = plan::binaries(&output.stdout);
+    let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1"])
+        .output()
+        .context("cargo cannot be started")?;
+    let metadata = serde_json::from_slice(&metadata.stdout).context("no metadata from cargo")?;
+    let binaries = plan::binaries(&output.stdout, &metadata);
     let provider = match scope {
         Scope::WithoutCluster => None,
         // Apart from the tests, whose features differ: the provider as users get it.

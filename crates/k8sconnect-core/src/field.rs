@@ -13,6 +13,6 @@ pub mod set;
 pub mod walk;
 
 pub use atom::Atom;
-pub use pattern::Pattern;
 pub use path::{FieldPath, KeyFields, PathElement};
+pub use pattern::Pattern;
 pub use set::FieldSet;

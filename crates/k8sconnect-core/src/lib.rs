@@ -10,6 +10,7 @@
 
 pub mod field;
 pub mod identity;
+pub mod ignore;
 pub mod manifest;
 pub mod outgoing;
 pub mod owners;

@@ -6,7 +6,6 @@
 use serde_json::{Map, Value};
 
 use crate::identity::ID_ANNOTATION;
-use crate::manifest::Manifest;
 
 /// What the object must be for the write to go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +15,14 @@ pub enum Guard<'a> {
     Absent,
     /// This very object. The server neither creates it nor touches a namesake.
     Uid(&'a str),
+    /// This very object, as it was read: another write in between is a conflict.
+    Version { uid: &'a str, resource_version: &'a str },
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Outgoing<'a> {
-    pub manifest: &'a Manifest,
+    /// What the user wants to be applied.
+    pub content: Value,
     /// The namespace that the object lives in; none for a cluster-scoped one, whatever the user
     /// wrote.
     pub namespace: Option<&'a str>,
@@ -30,7 +32,7 @@ pub struct Outgoing<'a> {
 
 impl Outgoing<'_> {
     pub fn body(self) -> Value {
-        let mut body = self.manifest.to_applied();
+        let mut body = self.content;
         let metadata = map_at(&mut body, "metadata");
         match self.namespace {
             Some(namespace) => metadata.insert("namespace".into(), namespace.into()),
@@ -39,6 +41,10 @@ impl Outgoing<'_> {
         match self.guard {
             Guard::Absent => metadata.insert("resourceVersion".into(), "1".into()),
             Guard::Uid(uid) => metadata.insert("uid".into(), uid.into()),
+            Guard::Version { uid, resource_version } => {
+                metadata.insert("uid".into(), uid.into());
+                metadata.insert("resourceVersion".into(), resource_version.into())
+            }
         };
         if let Some(id) = self.id {
             let annotations = metadata.entry("annotations").or_insert(Value::Null);
@@ -70,16 +76,14 @@ mod tests {
 
     use super::*;
 
-    fn manifest() -> Manifest {
-        Manifest::parse("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: word}}")
-            .unwrap()
+    fn content() -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "word"}})
     }
 
     #[test]
     fn a_creation_is_guarded_against_what_is_there() {
-        let manifest = manifest();
         let body = Outgoing {
-            manifest: &manifest,
+            content: content(),
             namespace: Some("default"),
             id: None,
             guard: Guard::Absent,
@@ -93,9 +97,8 @@ mod tests {
 
     #[test]
     fn an_update_names_its_object_and_bears_the_mark() {
-        let manifest = manifest();
         let body = Outgoing {
-            manifest: &manifest,
+            content: content(),
             namespace: None,
             id: Some("the-id"),
             guard: Guard::Uid("the-uid"),

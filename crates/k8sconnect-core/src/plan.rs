@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::{FieldPath, FieldSet};
 use crate::identity::ID_ANNOTATION;
+use crate::ignore::Ignoring;
 use crate::manifest::Manifest;
 use crate::owners::Owners;
 use crate::projection::{ConcealmentKey, Projection, Secrecy, Texts, View, project};
@@ -40,6 +41,8 @@ pub struct Prior<'a> {
     pub uid: &'a str,
     pub kept: Option<&'a Kept>,
     pub key: Option<&'a ConcealmentKey>,
+    /// What was ignored then.
+    pub ignoring: &'a Ignoring,
 }
 
 /// What one look at the object says.
@@ -69,10 +72,11 @@ pub enum Spelling {
     New,
 }
 
-/// The one who decides: the field manager that we apply as.
+/// The one who decides: the field manager that we apply as, and what it leaves to others.
 #[derive(Clone, Copy, Debug)]
 pub struct Planner<'a> {
     pub manager: &'a str,
+    pub ignoring: &'a Ignoring,
 }
 
 impl Planner<'_> {
@@ -89,6 +93,7 @@ impl Planner<'_> {
         };
         let metadata = &live["metadata"];
         let same_object = desired.value() == prior.manifest.value()
+            && self.ignoring == prior.ignoring
             && metadata["uid"].as_str() == Some(prior.uid)
             && metadata["annotations"][ID_ANNOTATION].as_str() == Some(prior.id)
             && metadata.get("deletionTimestamp").is_none();
@@ -96,7 +101,7 @@ impl Planner<'_> {
             return Ok(Glance::Ask);
         }
         let owners = Owners::of_object(live)?;
-        let settled = self.our_fields(&owners) == self.our_fields(&kept.owners)
+        let settled = self.our_fields(&owners, live) == self.our_fields(&kept.owners, live)
             && self.refreshed(prior, live)?.texts(prior.key) == kept.texts;
         Ok(if settled { Glance::Settled } else { Glance::Ask })
     }
@@ -122,7 +127,7 @@ impl Planner<'_> {
             return Ok(Projection::default());
         };
         let owners = Owners::of_object(live)?;
-        let ours = self.our_fields(&kept.owners);
+        let ours = self.our_fields(&kept.owners, live);
         Ok(self.project(&ours, live, &owners, prior.manifest, Some(kept)))
     }
 
@@ -136,21 +141,22 @@ impl Planner<'_> {
         answer: &Value,
     ) -> Result<Decision, FieldsV1Error> {
         let next = Owners::of_object(answer)?;
-        let ours = self.our_fields(&next);
+        let ours = self.our_fields(&next, answer);
         let kept = prior.and_then(|prior| prior.kept);
         let projection = self.project(&ours, answer, &next, desired, kept);
-        let Some(prior) = prior else {
-            return Ok(Decision {
-                projection,
-                spelling: Spelling::New,
-                notices: Notices::default(),
-            });
+        let spelling = match prior {
+            Some(prior) => self.spelling(desired, prior, &ours, &projection, answer),
+            None => Spelling::New,
         };
-        let spelling = self.spelling(desired, prior, &ours, &projection);
-        let notices = match live {
+        let mut notices = match live {
             Some(live) => self.notices(desired, prior, live, &projection, &next, answer)?,
             None => Notices::default(),
         };
+        if spelling == Spelling::Former
+            && let Some(live) = live
+        {
+            notices.reorders = transition::reorders(&ours, live, answer);
+        }
         Ok(Decision { projection, spelling, notices })
     }
 
@@ -162,7 +168,7 @@ impl Planner<'_> {
         answer: &Value,
     ) -> Result<(Projection, Owners), FieldsV1Error> {
         let owners = Owners::of_object(answer)?;
-        let ours = self.our_fields(&owners);
+        let ours = self.our_fields(&owners, answer);
         Ok((self.project(&ours, answer, &owners, manifest, kept), owners))
     }
 
@@ -175,6 +181,7 @@ impl Planner<'_> {
         prior: Prior<'_>,
         ours: &FieldSet,
         projection: &Projection,
+        answer: &Value,
     ) -> Spelling {
         if desired.value() == prior.manifest.value() {
             return Spelling::Former;
@@ -184,7 +191,7 @@ impl Planner<'_> {
         };
         let texts = projection.texts(prior.key);
         let respelled = desired.has_same_shape(prior.manifest)
-            && *ours == self.our_fields(&kept.owners)
+            && *ours == self.our_fields(&kept.owners, answer)
             && texts.len() == projection.0.len()
             && texts == kept.texts
             && spelling::same_order(ours, desired.value(), prior.manifest.value());
@@ -194,23 +201,30 @@ impl Planner<'_> {
     fn notices(
         self,
         desired: &Manifest,
-        prior: Prior<'_>,
+        prior: Option<Prior<'_>>,
         live: &Value,
         projection: &Projection,
         next: &Owners,
         answer: &Value,
     ) -> Result<Notices, FieldsV1Error> {
+        let kept = prior.and_then(|prior| prior.kept);
+        let key = prior.and_then(|prior| prior.key);
         let now = Owners::of_object(live)?;
-        let fields_then = prior.kept.map(|kept| self.our_fields(&kept.owners)).unwrap_or_default();
-        let visible = fields_then.union(&self.our_fields(next));
-        let leaves_now = self.project(&visible, live, &now, desired, prior.kept);
-        Ok(transition::compare(
+        let ours = self.our_fields(next, answer);
+        let then = kept.map(|kept| self.our_fields(&kept.owners, live)).unwrap_or_default();
+        let leaves_now = self.project(&then.union(&ours), live, &now, desired, kept);
+        let mut notices = transition::compare(
             self.manager,
-            prior.kept.map(|kept| Then { texts: &kept.texts, fields: &fields_then }),
-            Side { texts: &leaves_now.texts(prior.key), owners: &now },
-            Side { texts: &projection.texts(prior.key), owners: next },
+            kept.map(|kept| Then { texts: &kept.texts, fields: &then }),
+            Side { texts: &leaves_now.texts(key), owners: &now },
+            Side { texts: &projection.texts(key), owners: next },
             answer,
-        ))
+        );
+        if prior.is_none() {
+            let former = self.our_fields(&now, live);
+            notices.deletes = transition::deletes(&former, &ours, live, answer);
+        }
+        Ok(notices)
     }
 
     fn project(
@@ -232,11 +246,46 @@ impl Planner<'_> {
         })
     }
 
-    /// The fields that our entry holds, without the mark that we put on every object of ours.
-    fn our_fields(self, owners: &Owners) -> FieldSet {
+    /// The fields that our entry holds, without those that are ignored and without the mark that
+    /// we put on every object of ours.
+    fn our_fields(self, owners: &Owners, object: &Value) -> FieldSet {
         let mut fields = owners.applied_by(self.manager);
         fields.remove_tree(&FieldPath::fields(["metadata", "annotations", ID_ANNOTATION]));
-        fields
+        self.ignoring.rest(&fields, object)
+    }
+
+    /// Ignored paths that reach into what our entry holds as a whole.
+    pub fn ignored_in_vain(
+        self,
+        answer: &Value,
+    ) -> Result<Vec<(String, FieldPath)>, FieldsV1Error> {
+        let fields = Owners::of_object(answer)?.applied_by(self.manager);
+        Ok(self.ignoring.reaching_into_leaves(&fields, answer))
+    }
+
+    /// What is sent for an object that exists: the user's words, in the server's spelling where it
+    /// is known, and ignored fields as they are now. Ignoring needs the live object.
+    pub fn content(
+        self,
+        desired: &Manifest,
+        prior: Option<Prior<'_>>,
+        live: Option<&Value>,
+    ) -> Result<Value, FieldsV1Error> {
+        let mut content = desired.to_applied();
+        if let Some(prior) = prior
+            && let Some(kept) = prior.kept
+        {
+            let secrecy = Secrecy::of_kind(desired.gvk());
+            let before = prior.manifest.to_applied();
+            spelling::as_the_server_spells(&mut content, &before, &kept.texts, secrecy);
+        }
+        match live {
+            Some(live) if !self.ignoring.is_empty() => {
+                let owners = Owners::of_object(live)?;
+                Ok(self.ignoring.body(&content, live, &owners, self.manager))
+            }
+            _ => Ok(content),
+        }
     }
 }
 

@@ -50,7 +50,7 @@ impl Secrecy {
         if gvk.group.is_empty() && gvk.kind == "Secret" { Self::SecretData } else { Self::None }
     }
 
-    fn conceals(self, path: &FieldPath) -> bool {
+    pub fn conceals(self, path: &FieldPath) -> bool {
         self == Self::SecretData
             && matches!(path.elements().first(),
                 Some(PathElement::Field(name)) if name == "data" || name == "stringData")
@@ -104,6 +104,9 @@ impl Projection {
     }
 }
 
+/// How the text of a concealed leaf begins.
+pub const CONCEALED: &str = "(sensitive, hash ";
+
 /// A hash instead of a value. The path goes in, so that equal values of two fields do not show as
 /// equal.
 fn concealed(key: &ConcealmentKey, path: &FieldPath, value: &Value) -> String {
@@ -116,7 +119,7 @@ fn concealed(key: &ConcealmentKey, path: &FieldPath, value: &Value) -> String {
     mac.update(value.to_string().as_bytes());
     let hash = mac.finalize().into_bytes();
     let hex: String = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("(sensitive, hash {hex})")
+    format!("{CONCEALED}{hex})")
 }
 
 pub fn project(view: View<'_>) -> Projection {

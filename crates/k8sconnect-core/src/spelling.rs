@@ -1,12 +1,38 @@
-//! Whether two bodies list their items in the same order.
+//! How a body is written, apart from what it means: the order of items, the spelling of values.
 //!
 //! Leaves are named by key, so a projection is blind to order; the server is not. Another order of
 //! containers or environment variables is a change, and must not pass for a mere respelling.
+//!
+//! Two managers own a field together only while they send the same bytes. Whoever writes `1000m`
+//! where another wrote `1` takes the field without changing it; so what the server is known to
+//! spell otherwise is sent as the server spells it.
 
 use serde_json::Value;
 
-use crate::field::walk::step_written;
+use crate::field::atom::same;
+use crate::field::walk::{at_written, at_written_mut, step_written, written_index};
 use crate::field::{FieldSet, PathElement};
+use crate::projection::{Secrecy, Texts};
+use crate::text;
+
+/// Puts the server's spelling into a body, for scalars that are written as they were at the last
+/// write, whose outcome is in `texts`.
+pub fn as_the_server_spells(body: &mut Value, before: &Value, texts: &Texts, secrecy: Secrecy) {
+    for (path, shown) in texts {
+        if secrecy.conceals(path) {
+            continue;
+        }
+        let spelt = text::read(shown);
+        let scalar = |value: &Value| !(value.is_object() || value.is_array() || value.is_null());
+        let Some(written) = at_written_mut(body, path) else {
+            continue;
+        };
+        let as_before = at_written(before, path).is_some_and(|before| same(before, written));
+        if as_before && scalar(written) && scalar(&spelt) && !same(written, &spelt) {
+            *written = spelt;
+        }
+    }
+}
 
 /// Whether the items that `fields` names by key or value stand in the same order in both.
 pub fn same_order(fields: &FieldSet, left: &Value, right: &Value) -> bool {
@@ -21,16 +47,13 @@ pub fn same_order(fields: &FieldSet, left: &Value, right: &Value) -> bool {
 }
 
 /// The named items of a list, in the order in which they are written.
-fn order<'a>(fields: &'a FieldSet, list: &Value) -> Vec<&'a PathElement> {
-    let Some(items) = list.as_array() else {
+pub fn order<'a>(fields: &'a FieldSet, list: &Value) -> Vec<&'a PathElement> {
+    if !list.is_array() {
         return Vec::new();
-    };
+    }
     let mut placed: Vec<(usize, &PathElement)> = fields
         .children()
-        .filter_map(|(element, _)| {
-            let found = step_written(list, element)?;
-            Some((items.iter().position(|item| std::ptr::eq(item, found))?, element))
-        })
+        .filter_map(|(element, _)| Some((written_index(list, element)?, element)))
         .collect();
     placed.sort_by_key(|(place, _)| *place);
     placed.into_iter().map(|(_, element)| element).collect()
@@ -56,6 +79,18 @@ mod tests {
         let ba = json!({"env": [{"name": "B", "value": 1}, {"name": "A", "value": 1}]});
         assert!(same_order(&fields(), &ab, &ab));
         assert!(!same_order(&fields(), &ab, &ba));
+    }
+
+    #[test]
+    fn a_value_written_as_before_is_sent_as_the_server_spells_it() {
+        let texts: Texts = [("cpu".parse().unwrap(), r#""1""#.to_owned())].into();
+        let before = json!({"cpu": "1000m"});
+        let mut body = before.clone();
+        as_the_server_spells(&mut body, &before, &texts, Secrecy::None);
+        assert_eq!(body, json!({"cpu": "1"}));
+        let mut changed = json!({"cpu": "2000m"});
+        as_the_server_spells(&mut changed, &before, &texts, Secrecy::None);
+        assert_eq!(changed, json!({"cpu": "2000m"}));
     }
 
     #[test]

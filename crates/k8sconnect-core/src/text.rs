@@ -17,6 +17,14 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
+/// The leaf behind a text that [`shown`] made.
+pub fn read(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(value) if reads_as_another_type(text) => value,
+        _ => Value::String(text.to_owned()),
+    }
+}
+
 /// A string in JSON quotes.
 pub fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
@@ -60,6 +68,13 @@ mod tests {
     #[test]
     fn structures_are_compact_json() {
         assert_eq!(shown(&json!({"b": [1], "a": "x"})), r#"{"a":"x","b":[1]}"#);
+    }
+
+    #[test]
+    fn what_is_shown_reads_back() {
+        for value in [json!(3), json!("3"), json!(""), json!("a"), json!(["x"]), json!(null)] {
+            assert_eq!(read(&shown(&value)), value);
+        }
     }
 
     #[test]

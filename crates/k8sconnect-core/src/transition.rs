@@ -6,10 +6,12 @@
 
 use serde_json::Value;
 
-use crate::field::walk::at;
-use crate::field::{FieldPath, FieldSet};
+use crate::field::walk::{at, step};
+use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::owners::{Manager, Owners};
-use crate::projection::Texts;
+use crate::projection::{CONCEALED, Texts};
+use crate::spelling::order;
+use crate::text;
 
 /// What was ours after our last write.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +46,25 @@ pub struct Notices {
     pub takes: Vec<FieldNotice>,
     /// No longer written by us, but kept on the object by others.
     pub stays: Vec<FieldNotice>,
+    /// No longer written by us and held by nobody: the server falls back to a value of its own.
+    pub falls_back: Vec<FieldNotice>,
+    /// Lists whose items others brought into another order, which will be undone.
+    pub reorders: Vec<Reorder>,
+    /// What a former owner of the whole object applied, and our body lacks.
+    pub deletes: Vec<FieldNotice>,
+}
+
+/// A list whose items stand in another order now than they will.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reorder {
+    pub path: FieldPath,
+    pub now: Vec<PathElement>,
+    pub next: Vec<PathElement>,
 }
 
 impl Notices {
     pub fn is_empty(&self) -> bool {
-        self.reverts.is_empty() && self.takes.is_empty() && self.stays.is_empty()
+        *self == Self::default()
     }
 }
 
@@ -94,21 +110,80 @@ pub fn compare(
     let dropped = then.fields.difference(&next.owners.applied_by(manager));
     for path in dropped.members() {
         // A map or item goes with its last member; only leaves are worth a line.
-        if !texts_then.contains_key(&path) || at(next_object, &path).is_none() {
+        let Some(after) = at(next_object, &path).filter(|_| texts_then.contains_key(&path)) else {
             continue;
-        }
+        };
         let holders: Vec<_> = next.owners.holders(&path).cloned().collect();
-        if !holders.is_empty() {
-            notices.stays.push(FieldNotice {
-                then: texts_then.get(&path).cloned(),
-                now: now.texts.get(&path).cloned(),
-                next: now.texts.get(&path).cloned(),
-                path,
-                holders,
-            });
+        let text_now = now.texts.get(&path).cloned();
+        let list = if holders.is_empty() { &mut notices.falls_back } else { &mut notices.stays };
+        list.push(FieldNotice {
+            then: texts_then.get(&path).cloned(),
+            // A hash says nothing about the value that comes next.
+            next: if is_hash(text_now.as_deref()) {
+                text_now.clone()
+            } else {
+                Some(text::shown(after))
+            },
+            now: text_now,
+            path,
+            holders,
+        });
+    }
+    notices.falls_back.retain(|notice| notice.now != notice.next);
+    notices
+}
+
+fn is_hash(text: Option<&str>) -> bool {
+    text.is_some_and(|text| text.starts_with(CONCEALED))
+}
+
+/// Lists of ours whose items stand otherwise on the live object than they will, though nobody asked
+/// for it: others brought them into that order.
+pub fn reorders(fields: &FieldSet, live: &Value, answer: &Value) -> Vec<Reorder> {
+    fn walk(
+        fields: &FieldSet,
+        live: &Value,
+        answer: &Value,
+        path: &mut FieldPath,
+        found: &mut Vec<Reorder>,
+    ) {
+        let owned = |order: Vec<&PathElement>| order.into_iter().cloned().collect::<Vec<_>>();
+        let (now, next) = (owned(order(fields, live)), owned(order(fields, answer)));
+        if now.len() == next.len() && now != next {
+            found.push(Reorder { path: path.clone(), now, next });
+        }
+        for (element, below) in fields.children() {
+            if let (Some(live), Some(answer)) = (step(live, element), step(answer, element)) {
+                path.push(element.clone());
+                walk(below, live, answer, path, found);
+                path.pop();
+            }
         }
     }
-    notices
+    let mut found = Vec::new();
+    walk(fields, live, answer, &mut FieldPath::default(), &mut found);
+    found
+}
+
+/// Fields that a former owner under our own name applied, that our body lacks and nobody else
+/// holds: they go with the takeover.
+pub fn deletes(
+    former: &FieldSet,
+    ours: &FieldSet,
+    live: &Value,
+    answer: &Value,
+) -> Vec<FieldNotice> {
+    former
+        .difference(ours)
+        .members()
+        .into_iter()
+        .filter(|path| former.below(path).is_some_and(FieldSet::is_leaf))
+        .filter(|path| at(answer, path).is_none())
+        .filter_map(|path| {
+            at(live, &path)?;
+            Some(FieldNotice { path, holders: vec![], then: None, now: None, next: None })
+        })
+        .collect()
 }
 
 #[cfg(test)]

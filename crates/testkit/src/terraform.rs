@@ -115,7 +115,7 @@ impl Runner {
         let binary = tool.binary().await?;
         let folder = TempDir::with_prefix("k8sconnect-run-")?;
         let root = folder.path();
-        for name in ["work", "home", "mirror"] {
+        for name in ["work", "home", "mirror", "tmp"] {
             std::fs::create_dir(root.join(name))?;
         }
         if let Some(provider) = provider {
@@ -264,15 +264,15 @@ impl Runner {
             .current_dir(root.join("work"))
             .env_clear()
             .env("HOME", root.join("home"))
+            // The socket of a provider that was killed goes with the folder.
+            .env("TMPDIR", root.join("tmp"))
             .env("TF_CLI_CONFIG_FILE", root.join("cli.tfrc"))
             .env("CHECKPOINT_DISABLE", "1")
             .env("TF_IN_AUTOMATION", "1")
             .stdin(Stdio::null())
             .kill_on_drop(true);
-        for name in ["PATH", "TMPDIR"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
         }
         command.envs(&self.environment);
         command

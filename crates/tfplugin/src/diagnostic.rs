@@ -57,7 +57,8 @@ impl Diagnostic {
     /// A value that the provider itself got wrong, or that came damaged.
     pub(crate) fn mismatch(summary: &str, mismatch: &Mismatch) -> Self {
         let whole = mismatch.path.is_empty();
-        let place = if whole { "the whole value".to_owned() } else { format!("`{}`", mismatch.path) };
+        let place =
+            if whole { "the whole value".to_owned() } else { format!("`{}`", mismatch.path) };
         let (expected, found) = (&mismatch.expected, &mismatch.found);
         let detail = format!(
             "At {place}, {expected} is required, but there is {found}.\n\n\

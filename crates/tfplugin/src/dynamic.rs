@@ -8,11 +8,10 @@
 mod json;
 mod msgpack;
 
-pub(crate) use json::{from_json, from_state_json};
 #[cfg(any(test, feature = "harness"))]
 pub(crate) use json::to_json;
+pub(crate) use json::{from_json, from_state_json};
 pub(crate) use msgpack::{from_msgpack, to_msgpack};
-
 
 #[cfg(test)]
 mod golden;

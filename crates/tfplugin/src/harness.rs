@@ -231,7 +231,11 @@ impl Core {
     }
 
     /// Reads a data source.
-    pub async fn read_data(&self, ty: &str, config: &Value) -> Result<(Value, Diagnostics), Failure> {
+    pub async fn read_data(
+        &self,
+        ty: &str,
+        config: &Value,
+    ) -> Result<(Value, Diagnostics), Failure> {
         let sources = &self.service.inner().registry.data_sources;
         let source = sources.get(ty).ok_or_else(|| wire::no_such("data source", ty))?;
         let config = Some(wire::encode(config, source.value_type())?);

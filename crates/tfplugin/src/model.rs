@@ -179,8 +179,10 @@ impl Fields {
     pub fn close(mut self) -> Result<(), Mismatch> {
         match self.0.pop_first() {
             None => Ok(()),
-            Some((name, _)) => Err(Mismatch::new("a field in the model", "an attribute without one")
-                .under(Step::Attribute(name))),
+            Some((name, _)) => {
+                Err(Mismatch::new("a field in the model", "an attribute without one")
+                    .under(Step::Attribute(name)))
+            }
         }
     }
 
@@ -288,7 +290,8 @@ mod tests {
 
     #[test]
     fn names_the_attribute_that_does_not_fit() {
-        let inner = Data::object([("count", Value::Known(Data::Number(Number::parse("1.5").unwrap())))]);
+        let inner =
+            Data::object([("count", Value::Known(Data::Number(Number::parse("1.5").unwrap())))]);
         let data = Data::object([("many", Value::Known(Data::List(vec![Value::Known(inner)])))]);
         let problem = Outer::from_data(data).unwrap_err();
         assert_eq!(problem.path.to_string(), "many[0].count");

@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn reads_as_it_would_be_written_in_a_configuration() {
-        let path = AttributePath::root("cluster").attribute("exec").key("a\"b").index(3);
-        assert_eq!(path.to_string(), r#"cluster.exec["a\"b"][3]"#);
+        let path = AttributePath::root("login").attribute("command").key("a\"b").index(3);
+        assert_eq!(path.to_string(), r#"login.command["a\"b"][3]"#);
     }
 }

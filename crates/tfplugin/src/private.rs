@@ -60,9 +60,9 @@ impl Private {
         })?;
         let mut entries = BTreeMap::new();
         for (key, text) in encoded {
-            let bytes = STANDARD
-                .decode(text)
-                .map_err(|_| PrivateError::Envelope(format!("the value under `{key}` is no base64")))?;
+            let bytes = STANDARD.decode(text).map_err(|_| {
+                PrivateError::Envelope(format!("the value under `{key}` is no base64"))
+            })?;
             entries.insert(key, bytes);
         }
         Ok(Self { entries, removed: BTreeSet::new() })
@@ -73,8 +73,11 @@ impl Private {
         if self.entries.is_empty() {
             return Vec::new();
         }
-        let encoded: BTreeMap<&str, String> =
-            self.entries.iter().map(|(key, bytes)| (key.as_str(), STANDARD.encode(bytes))).collect();
+        let encoded: BTreeMap<&str, String> = self
+            .entries
+            .iter()
+            .map(|(key, bytes)| (key.as_str(), STANDARD.encode(bytes)))
+            .collect();
         // A map of strings always has a JSON form.
         serde_json::to_vec(&encoded).unwrap_or_default()
     }

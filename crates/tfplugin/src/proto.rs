@@ -6,7 +6,7 @@
 
 #[allow(
     clippy::all,
-    clippy::pedantic,
+    clippy::allow_attributes_without_reason,
     unreachable_pub,
     dead_code,
     reason = "generated code keeps its own style; the client serves the harness only"
@@ -17,7 +17,7 @@ pub(crate) mod tfplugin6;
 
 #[allow(
     clippy::all,
-    clippy::pedantic,
+    clippy::allow_attributes_without_reason,
     unreachable_pub,
     dead_code,
     reason = "generated code keeps its own style; the client serves tests only"

@@ -27,10 +27,8 @@ use crate::provider::Provider;
 use crate::server::Service;
 
 /// What Terraform puts into the environment to say that it is Terraform.
-const COOKIE: (&str, &str) = (
-    "TF_PLUGIN_MAGIC_COOKIE",
-    "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
-);
+const COOKIE: (&str, &str) =
+    ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
 
 /// How a provider is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +188,8 @@ mod tests {
         let without = Start::Plugin { client_certificate: None };
         assert!(matches!(started(&[], &[COOKIE]), found if found == without));
         let with = Start::Plugin { client_certificate: Some("pem".to_owned()) };
-        assert!(matches!(started(&[], &[COOKIE, ("PLUGIN_CLIENT_CERT", "pem")]), found if found == with));
+        assert!(
+            matches!(started(&[], &[COOKIE, ("PLUGIN_CLIENT_CERT", "pem")]), found if found == with)
+        );
     }
 }

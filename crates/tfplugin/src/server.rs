@@ -201,7 +201,8 @@ impl proto::provider_server::Provider for Service {
     {
         use proto::invoke_action_event::{Completed, Type};
         let diagnostics = refuse::action(&request.into_inner().type_name).into_wire();
-        let event = proto::InvokeActionEvent { r#type: Some(Type::Completed(Completed { diagnostics })) };
+        let event =
+            proto::InvokeActionEvent { r#type: Some(Type::Completed(Completed { diagnostics })) };
         Box::pin(std::future::ready(Ok(only(event))))
     }
 }

@@ -56,7 +56,8 @@ impl Pattern {
         while !rest.is_empty() {
             rest = match rest.strip_prefix('[') {
                 Some(inside) => {
-                    let (content, after) = bracket(inside).ok_or_else(|| refuse("`]` is missing"))?;
+                    let (content, after) =
+                        bracket(inside).ok_or_else(|| refuse("`]` is missing"))?;
                     steps.push(item(content).map_err(refuse)?);
                     after
                 }
@@ -93,7 +94,9 @@ impl Pattern {
         let mut value = Some(object);
         for element in leaf.elements() {
             match steps.split_first() {
-                Some((first, rest)) if first.admits(element, value.and_then(|v| step(v, element))) => {
+                Some((first, rest))
+                    if first.admits(element, value.and_then(|v| step(v, element))) =>
+                {
                     steps = rest;
                 }
                 _ => return false,
@@ -112,10 +115,12 @@ impl Step {
             (Step::AnyItem, PathElement::Field(_)) => false,
             (Step::AnyItem, _) => true,
             (Step::Member(member), PathElement::Value(value)) => member == value,
-            (Step::Holding(wanted), PathElement::Key(keys)) => wanted.iter().all(|(name, value)| {
-                let held = keys.get(name).map(|key| &key.0).or_else(|| item?.get(name));
-                held.is_some_and(|held| same(held, &value.0))
-            }),
+            (Step::Holding(wanted), PathElement::Key(keys)) => {
+                wanted.iter().all(|(name, value)| {
+                    let held = keys.get(name).map(|key| &key.0).or_else(|| item?.get(name));
+                    held.is_some_and(|held| same(held, &value.0))
+                })
+            }
             _ => false,
         }
     }
@@ -371,7 +376,9 @@ mod tests {
     }
 
     fn notation_is_odd(element: &PathElement) -> bool {
-        FieldPath::new([element.clone()]).to_string().contains(['\'', '\\', '$', '{', '}', '?', '*'])
+        FieldPath::new([element.clone()])
+            .to_string()
+            .contains(['\'', '\\', '$', '{', '}', '?', '*'])
     }
 
     proptest! {

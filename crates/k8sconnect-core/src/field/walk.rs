@@ -39,6 +39,28 @@ pub fn step_written<'a>(value: &'a Value, element: &PathElement) -> Option<&'a V
     })
 }
 
+/// The value at the end of a path in what a user wrote.
+pub fn at_written<'a>(value: &'a Value, path: &FieldPath) -> Option<&'a Value> {
+    path.elements().iter().try_fold(value, step_written)
+}
+
+/// The same, to be changed.
+pub fn at_written_mut<'a>(value: &'a mut Value, path: &FieldPath) -> Option<&'a mut Value> {
+    path.elements().iter().try_fold(value, |value, element| match element {
+        PathElement::Field(name) => value.as_object_mut()?.get_mut(name),
+        _ => {
+            let index = written_index(value, element)?;
+            value.as_array_mut()?.get_mut(index)
+        }
+    })
+}
+
+/// The place of an item in a list that a user wrote.
+pub fn written_index(list: &Value, element: &PathElement) -> Option<usize> {
+    let found = step_written(list, element)?;
+    list.as_array()?.iter().position(|item| std::ptr::eq(item, found))
+}
+
 /// Whether an item is the one that the key fields name. An absent key field counts as null.
 fn has_key(item: &Value, fields: &KeyFields) -> bool {
     let none = Map::new();

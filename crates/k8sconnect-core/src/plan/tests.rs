@@ -4,19 +4,23 @@ use serde_json::{Value, json};
 use super::*;
 use crate::specimen::{Part, Specimen, any_specimen};
 
-const US: Planner<'_> = Planner { manager: "k8sconnect" };
+static NOTHING: std::sync::LazyLock<Ignoring> = std::sync::LazyLock::new(Ignoring::default);
+
+fn us() -> Planner<'static> {
+    Planner { manager: "k8sconnect", ignoring: &NOTHING }
+}
 
 fn manifest(specimen: &Specimen) -> Manifest {
     Manifest::parse(&specimen.written()).unwrap()
 }
 
 fn kept(manifest: &Manifest, answer: &Value) -> Kept {
-    let (projection, owners) = US.written(manifest, None, answer).unwrap();
+    let (projection, owners) = us().written(manifest, None, answer).unwrap();
     Kept { owners, texts: projection.texts(None) }
 }
 
 fn prior<'a>(manifest: &'a Manifest, kept: &'a Kept) -> Prior<'a> {
-    Prior { manifest, id: "id-1", uid: "uid-1", kept: Some(kept), key: None }
+    Prior { manifest, id: "id-1", uid: "uid-1", kept: Some(kept), key: None, ignoring: &NOTHING }
 }
 
 fn deployment(replicas: u32) -> (Manifest, Value) {
@@ -30,7 +34,7 @@ fn another_body_is_asked_about() {
     let (two, answer) = deployment(2);
     let (three, _) = deployment(3);
     let kept = kept(&two, &answer);
-    assert_eq!(US.glance(&three, prior(&two, &kept), &answer), Ok(Glance::Ask));
+    assert_eq!(us().glance(&three, prior(&two, &kept), &answer), Ok(Glance::Ask));
 }
 
 #[test]
@@ -45,11 +49,11 @@ fn an_object_that_is_going_or_another_is_asked_about() {
     ] {
         let mut live = answer.clone();
         *live.pointer_mut(pointer).unwrap() = value;
-        assert_eq!(US.glance(&two, prior(&two, &kept), &live), Ok(Glance::Ask), "{pointer}");
+        assert_eq!(us().glance(&two, prior(&two, &kept), &live), Ok(Glance::Ask), "{pointer}");
     }
     let mut going = answer.clone();
     going["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    assert_eq!(US.glance(&two, prior(&two, &kept), &going), Ok(Glance::Ask));
+    assert_eq!(us().glance(&two, prior(&two, &kept), &going), Ok(Glance::Ask));
 }
 
 #[test]
@@ -58,14 +62,14 @@ fn a_field_that_only_lost_its_owner_is_asked_about() {
     let kept = kept(&two, &answer);
     let mut live = answer.clone();
     live["metadata"]["managedFields"] = json!([]);
-    assert_eq!(US.glance(&two, prior(&two, &kept), &live), Ok(Glance::Ask));
+    assert_eq!(us().glance(&two, prior(&two, &kept), &live), Ok(Glance::Ask));
 }
 
 #[test]
 fn without_a_read_nothing_is_said_of_others() {
     let (two, answer) = deployment(2);
     let kept = kept(&two, &answer);
-    let decision = US.decide(&two, Some(prior(&two, &kept)), None, &answer).unwrap();
+    let decision = us().decide(&two, Some(prior(&two, &kept)), None, &answer).unwrap();
     assert!(decision.notices.is_empty());
 }
 
@@ -76,11 +80,11 @@ fn another_spelling_that_comes_out_the_same_is_no_change() {
     let (milli, whole) = (manifest(&specimen("1000m")), manifest(&specimen("1")));
     let answer = specimen("1").answered("k8sconnect");
     let kept = kept(&milli, &answer);
-    let decision = US.decide(&whole, Some(prior(&milli, &kept)), None, &answer).unwrap();
+    let decision = us().decide(&whole, Some(prior(&milli, &kept)), None, &answer).unwrap();
     assert_eq!(decision.spelling, Spelling::Former);
 
     let other = specimen("2");
-    let decision = US
+    let decision = us()
         .decide(&manifest(&other), Some(prior(&milli, &kept)), None, &other.answered("k8sconnect"))
         .unwrap();
     assert_eq!(decision.spelling, Spelling::New);
@@ -95,7 +99,7 @@ fn a_field_added_with_the_value_that_is_there_anyway_is_a_change() {
          spec: {replicas: 2, list: []}}",
     )
     .unwrap();
-    let decision = US.decide(&more, Some(prior(&two, &kept)), None, &answer).unwrap();
+    let decision = us().decide(&more, Some(prior(&two, &kept)), None, &answer).unwrap();
     assert_eq!(decision.spelling, Spelling::New);
 }
 
@@ -104,11 +108,11 @@ proptest! {
     fn what_was_just_written_is_settled(specimen in any_specimen()) {
         let manifest = manifest(&specimen);
         let answer = specimen.answered("k8sconnect");
-        let first = US.decide(&manifest, None, None, &answer).unwrap();
+        let first = us().decide(&manifest, None, None, &answer).unwrap();
         let kept = kept(&manifest, &answer);
         prop_assert_eq!(first.projection.texts(None), kept.texts.clone());
-        prop_assert_eq!(US.glance(&manifest, prior(&manifest, &kept), &answer), Ok(Glance::Settled));
-        let again = US.decide(&manifest, Some(prior(&manifest, &kept)), Some(&answer), &answer).unwrap();
+        prop_assert_eq!(us().glance(&manifest, prior(&manifest, &kept), &answer), Ok(Glance::Settled));
+        let again = us().decide(&manifest, Some(prior(&manifest, &kept)), Some(&answer), &answer).unwrap();
         prop_assert_eq!(again.projection.texts(None), kept.texts.clone());
         prop_assert_eq!(again.spelling, Spelling::Former);
         prop_assert!(again.notices.is_empty());
@@ -119,8 +123,8 @@ proptest! {
         let (old, new) = (manifest(&before), manifest(&after));
         let (live, answer) = (before.answered("k8sconnect"), after.answered("k8sconnect"));
         let kept = kept(&old, &live);
-        let seen = US.decide(&new, Some(prior(&old, &kept)), Some(&live), &answer).unwrap();
-        let unseen = US.decide(&new, Some(prior(&old, &kept)), None, &answer).unwrap();
+        let seen = us().decide(&new, Some(prior(&old, &kept)), Some(&live), &answer).unwrap();
+        let unseen = us().decide(&new, Some(prior(&old, &kept)), None, &answer).unwrap();
         prop_assert_eq!(seen.projection, unseen.projection);
         prop_assert_eq!(seen.spelling, unseen.spelling);
     }

@@ -124,3 +124,39 @@ fn a_field_given_up_that_others_keep_is_told() {
     let gone = Moment { value: None, holders: vec![] };
     assert!(told(Some("blue"), &now, &gone).is_empty());
 }
+
+#[test]
+fn a_field_given_up_that_falls_back_to_a_default_is_told() {
+    let now = Moment { value: Some("blue"), holders: vec![US] };
+    let next = Moment { value: Some("default"), holders: vec![] };
+    let notices = told(Some("blue"), &now, &next);
+    assert_eq!(notices.falls_back[0].next.as_deref(), Some("default"));
+    let same = Moment { value: Some("blue"), holders: vec![] };
+    assert!(told(Some("blue"), &now, &same).is_empty());
+}
+
+#[test]
+fn an_order_that_others_made_is_told() {
+    let fields: FieldSet = ["env[name=A].value", "env[name=B].value"]
+        .iter()
+        .map(|path| path.parse::<FieldPath>().unwrap())
+        .collect();
+    let ab = json!({"env": [{"name": "A", "value": 1}, {"name": "B", "value": 1}]});
+    let ba = json!({"env": [{"name": "B", "value": 1}, {"name": "X"}, {"name": "A", "value": 1}]});
+    let found = reorders(&fields, &ba, &ab);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].path.to_string(), "env");
+    assert!(reorders(&fields, &ab, &ab).is_empty());
+}
+
+#[test]
+fn a_takeover_lists_what_goes_with_it() {
+    let set = |paths: &[&str]| -> FieldSet {
+        paths.iter().map(|path| path.parse::<FieldPath>().unwrap()).collect()
+    };
+    let live = json!({"data": {"a": "1", "b": "2", "c": "3"}});
+    let answer = json!({"data": {"a": "1", "c": "3"}});
+    let gone = deletes(&set(&["data.a", "data.b", "data.c"]), &set(&["data.a"]), &live, &answer);
+    let paths: Vec<_> = gone.iter().map(|notice| notice.path.to_string()).collect();
+    assert_eq!(paths, ["data.b"], "c is held by somebody else, and stays");
+}

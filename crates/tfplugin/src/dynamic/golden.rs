@@ -30,9 +30,8 @@ impl Golden {
     }
 }
 
-static GOLDEN: LazyLock<Vec<Golden>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../tests/golden/golden.json")).unwrap()
-});
+static GOLDEN: LazyLock<Vec<Golden>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../tests/golden/golden.json")).unwrap());
 
 fn named(name: &str) -> Value {
     GOLDEN.iter().find(|golden| golden.name == name).unwrap().value()

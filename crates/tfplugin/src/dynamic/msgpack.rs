@@ -89,7 +89,9 @@ impl<'a> Input<'a> {
             return Ok(Value::Null);
         }
         Ok(Value::Known(match ty {
-            Type::Bool => Data::Bool(decode::read_bool(&mut self.0).map_err(|_| wrong(ty, marker))?),
+            Type::Bool => {
+                Data::Bool(decode::read_bool(&mut self.0).map_err(|_| wrong(ty, marker))?)
+            }
             Type::Number => Data::Number(self.number(ty, marker)?),
             Type::String => Data::String(self.text(ty)?),
             Type::List(element) => Data::List(self.items(ty, element)?),
@@ -156,8 +158,7 @@ impl<'a> Input<'a> {
                 Number::parse(&text).map_err(|_| Mismatch::new(ty.kind(), "other text"))
             }
             _ => {
-                let integer: i64 =
-                    decode::read_int(&mut self.0).map_err(|_| wrong(ty, marker))?;
+                let integer: i64 = decode::read_int(&mut self.0).map_err(|_| wrong(ty, marker))?;
                 Ok(integer.into())
             }
         }
@@ -234,7 +235,10 @@ impl<'a> Input<'a> {
     fn dynamic(&mut self) -> Result<Value, Mismatch> {
         let ty = &Type::Dynamic;
         if self.array_len(ty)? != 2 {
-            return Err(Mismatch::new("a pair of a type and a value", "another number of elements"));
+            return Err(Mismatch::new(
+                "a pair of a type and a value",
+                "another number of elements",
+            ));
         }
         let marker = self.peek(ty)?;
         let len = match marker {

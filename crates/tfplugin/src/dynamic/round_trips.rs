@@ -7,12 +7,8 @@ use super::{from_json, from_msgpack, from_state_json, to_json, to_msgpack};
 use crate::value::{Data, Number, Type, Value};
 
 fn types() -> impl Strategy<Value = Type> {
-    let leaf = prop_oneof![
-        Just(Type::Bool),
-        Just(Type::Number),
-        Just(Type::String),
-        Just(Type::Dynamic)
-    ];
+    let leaf =
+        prop_oneof![Just(Type::Bool), Just(Type::Number), Just(Type::String), Just(Type::Dynamic)];
     leaf.prop_recursive(3, 16, 4, |inner| {
         prop_oneof![
             inner.clone().prop_map(Type::list),
@@ -46,9 +42,7 @@ fn data(ty: &Type, unknowns: Unknowns) -> BoxedStrategy<Data> {
         Type::Bool => any::<bool>().prop_map(Data::Bool).boxed(),
         Type::Number => numbers().prop_map(Data::Number).boxed(),
         Type::String => any::<String>().prop_map(Data::String).boxed(),
-        Type::List(element) => {
-            vec(values(element, unknowns), 0..4).prop_map(Data::List).boxed()
-        }
+        Type::List(element) => vec(values(element, unknowns), 0..4).prop_map(Data::List).boxed(),
         Type::Set(element) => vec(values(element, unknowns), 0..4).prop_map(Data::Set).boxed(),
         Type::Map(element) => {
             btree_map(any::<String>(), values(element, unknowns), 0..4).prop_map(Data::Map).boxed()

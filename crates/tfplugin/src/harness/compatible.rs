@@ -10,12 +10,7 @@ pub(super) fn contradictions(planned: &Value, actual: &Value) -> Vec<String> {
     problems
 }
 
-fn compare(
-    planned: &Value,
-    actual: &Value,
-    path: &mut AttributePath,
-    problems: &mut Vec<String>,
-) {
+fn compare(planned: &Value, actual: &Value, path: &mut AttributePath, problems: &mut Vec<String>) {
     let (was, is) = match (planned, actual) {
         (Value::Unknown, _) => return,
         (Value::Null, Value::Null) => return,

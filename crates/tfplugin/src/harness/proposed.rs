@@ -60,8 +60,7 @@ fn holds_configured(attributes: &Attributes, value: &Value) -> bool {
     match value {
         Value::Known(Data::Object(object)) => object.iter().any(|(name, value)| {
             attributes.get(name).is_some_and(|attribute| {
-                !value.is_null()
-                    && (!attribute.is_computed() || was_configured(attribute, value))
+                !value.is_null() && (!attribute.is_computed() || was_configured(attribute, value))
             })
         }),
         Value::Known(Data::List(items) | Data::Set(items)) => {
@@ -132,10 +131,8 @@ mod tests {
     use crate::schema::Schema;
 
     fn schema() -> Schema {
-        let inner = [
-            ("name", Attribute::string().required()),
-            ("id", Attribute::string().computed()),
-        ];
+        let inner =
+            [("name", Attribute::string().required()), ("id", Attribute::string().computed())];
         Schema::new(0)
             .attribute("id", Attribute::string().computed())
             .attribute("size", Attribute::string().optional_computed())
@@ -154,7 +151,8 @@ mod tests {
     #[test]
     fn takes_computed_attributes_from_the_state_before() {
         let prior = whole("1".into(), "big".into(), vec![part("a", "x".into())]);
-        let config = whole(Value::Null, Value::Null, vec![part("b", Value::Null), part("a", Value::Null)]);
+        let config =
+            whole(Value::Null, Value::Null, vec![part("b", Value::Null), part("a", Value::Null)]);
         let expected =
             whole("1".into(), "big".into(), vec![part("b", Value::Null), part("a", "x".into())]);
         assert_eq!(proposed(schema().attributes(), &prior, &config), expected);

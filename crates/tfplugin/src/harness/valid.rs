@@ -195,7 +195,8 @@ mod tests {
     use crate::schema::Schema;
 
     fn schema() -> Schema {
-        let inner = [("name", Attribute::string().optional()), ("id", Attribute::string().computed())];
+        let inner =
+            [("name", Attribute::string().optional()), ("id", Attribute::string().computed())];
         Schema::new(0)
             .attribute("text", Attribute::string().required())
             .attribute("id", Attribute::string().computed())
@@ -204,7 +205,12 @@ mod tests {
     }
 
     fn object(text: &str, id: Value, secret: Value, part: Value) -> Value {
-        Value::Known(Data::object([("text", text.into()), ("id", id), ("secret", secret), ("part", part)]))
+        Value::Known(Data::object([
+            ("text", text.into()),
+            ("id", id),
+            ("secret", secret),
+            ("part", part),
+        ]))
     }
 
     fn problems(prior: &Value, config: &Value, planned: &Value) -> Vec<String> {

@@ -30,13 +30,15 @@ impl Core {
     ) -> Result<PlanOutcome, Failure> {
         self.validate(ty, config).await?;
         let Some(prior) = prior else {
-            let planned = self.plan_once(ty, config, &Value::Null, Private::default(), None).await?;
+            let planned =
+                self.plan_once(ty, config, &Value::Null, Private::default(), None).await?;
             return Ok(planned.outcome(Action::Create, Vec::new()));
         };
         if prior.tainted {
             // The object is to go, so core plans as if there were none, and without its private
             // state: that never reaches the delete.
-            let planned = self.plan_once(ty, config, &Value::Null, Private::default(), None).await?;
+            let planned =
+                self.plan_once(ty, config, &Value::Null, Private::default(), None).await?;
             return Ok(planned.outcome(Action::Replace, Vec::new()));
         }
         let private = prior.private.clone();
@@ -269,8 +271,7 @@ impl Core {
     /// Upgrades stored state, as JSON of a schema version, as happens before every read.
     pub async fn upgrade(&self, ty: &str, version: i64, json: &str) -> Result<Value, Failure> {
         let raw = proto::RawState { json: json.as_bytes().to_vec(), flatmap: Default::default() };
-        let request =
-            proto::UpgradeRequest { type_name: ty.to_owned(), version, raw: Some(raw) };
+        let request = proto::UpgradeRequest { type_name: ty.to_owned(), version, raw: Some(raw) };
         let answer = wire::answered(self.client().upgrade_resource_state(request).await)?;
         wire::accepted(answer.diagnostics, None)?;
         wire::decode(answer.upgraded_state, self.resource(ty)?.value_type())
@@ -350,9 +351,8 @@ impl Core {
             tainted: false,
         };
         let read = self.read(ty, &state).await?;
-        read.state.ok_or_else(|| {
-            Failure::Broken("Cannot import non-existent remote object".to_owned())
-        })
+        read.state
+            .ok_or_else(|| Failure::Broken("Cannot import non-existent remote object".to_owned()))
     }
 }
 

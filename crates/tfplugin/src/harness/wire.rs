@@ -47,9 +47,7 @@ pub(super) fn decode_private(bytes: &[u8]) -> Result<Private, Failure> {
 }
 
 /// A gRPC error reaches users as "Plugin error" and is never right.
-pub(super) fn answered<T>(
-    answer: Result<tonic::Response<T>, tonic::Status>,
-) -> Result<T, Failure> {
+pub(super) fn answered<T>(answer: Result<tonic::Response<T>, tonic::Status>) -> Result<T, Failure> {
     match answer {
         Ok(response) => Ok(response.into_inner()),
         Err(status) => Err(Failure::Broken(format!("Plugin error: {status}"))),

@@ -200,7 +200,10 @@ mod tests {
         let schema = Schema::new(0)
             .attribute("name", text().required())
             .attribute("id", text().computed())
-            .attribute("auth", Attribute::nested(Nesting::Single, secret).optional().describe("A."));
+            .attribute(
+                "auth",
+                Attribute::nested(Nesting::Single, secret).optional().describe("A."),
+            );
         assert_eq!(flaws(schema), []);
     }
 

@@ -49,10 +49,7 @@ fn attribute_to_wire(name: &str, attribute: &Attribute) -> wire::Attribute {
     }
 }
 
-fn nested_to_wire(
-    nesting: Nesting,
-    inner: &BTreeMap<String, Attribute>,
-) -> wire::NestedAttributes {
+fn nested_to_wire(nesting: Nesting, inner: &BTreeMap<String, Attribute>) -> wire::NestedAttributes {
     let nesting = match nesting {
         Nesting::Single => wire::nested_attributes::Nesting::Single,
         Nesting::List => wire::nested_attributes::Nesting::List,

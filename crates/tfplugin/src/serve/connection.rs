@@ -37,14 +37,16 @@ pub(super) fn accept(
             tokio::spawn(async move {
                 let connection = match tls {
                     None => Connection(Box::pin(stream)),
-                    Some(tls) => match tokio::time::timeout(HANDSHAKE_LIMIT, tls.accept(stream)).await {
-                        Ok(Ok(stream)) => Connection(Box::pin(stream)),
-                        Ok(Err(problem)) => {
-                            tracing::warn!(%problem, "a client was refused");
-                            return;
+                    Some(tls) => {
+                        match tokio::time::timeout(HANDSHAKE_LIMIT, tls.accept(stream)).await {
+                            Ok(Ok(stream)) => Connection(Box::pin(stream)),
+                            Ok(Err(problem)) => {
+                                tracing::warn!(%problem, "a client was refused");
+                                return;
+                            }
+                            Err(_) => return,
                         }
-                        Err(_) => return,
-                    },
+                    }
                 };
                 // Without a receiver the server has ended, and the process is about to.
                 let _ = ready.send(Ok(connection)).await;

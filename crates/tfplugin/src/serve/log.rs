@@ -210,7 +210,11 @@ mod tests {
 
     #[test]
     fn obeys_the_most_particular_variable() {
-        let all = [("TF_LOG", "trace"), ("TF_LOG_PROVIDER", "warn"), ("TF_LOG_PROVIDER_MY_CLOUD", "Error")];
+        let all = [
+            ("TF_LOG", "trace"),
+            ("TF_LOG_PROVIDER", "warn"),
+            ("TF_LOG_PROVIDER_MY_CLOUD", "Error"),
+        ];
         assert_eq!(level_with(&all), Some(LevelFilter::ERROR));
         assert_eq!(level_with(&all[..2]), Some(LevelFilter::WARN));
         assert_eq!(level_with(&all[..1]), Some(LevelFilter::TRACE));

@@ -43,8 +43,8 @@ impl Identity {
     }
 }
 
-fn own_certificate()
--> Result<(CertificateDer<'static>, PrivatePkcs8KeyDer<'static>), rcgen::Error> {
+fn own_certificate() -> Result<(CertificateDer<'static>, PrivatePkcs8KeyDer<'static>), rcgen::Error>
+{
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
     let mut params = CertificateParams::new(["localhost".to_owned()])?;
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

@@ -83,7 +83,7 @@ impl Service {
         let span = tracing::error_span!(
             "rpc",
             tf_rpc = rpc,
-            tf_resource_type = subject,
+            tf_resource_type = (!subject.is_empty()).then_some(subject.as_str()),
             tf_req_id = format!("{}-{request}", std::process::id()),
             tf_provider_addr = self.0.address,
         );

@@ -80,8 +80,7 @@ impl Inner {
         let private = decode_private(&request.private)?;
         let identity = decode_identity(request.current_identity, resource.identity_type())?;
         let context = self.context(request.client_capabilities);
-        let question =
-            Read { state, private: private.clone(), identity: identity.clone() };
+        let question = Read { state, private: private.clone(), identity: identity.clone() };
         match resource.read(&context, question, told).await? {
             ReadAnswer::Gone => Ok(gone()),
             ReadAnswer::Present { state, private: new, identity: found } => {

@@ -19,7 +19,9 @@ pub(crate) fn null_write_only(object: &mut Data, attributes: &BTreeMap<String, A
         match attribute.shape() {
             _ if attribute.is_write_only() => *value = Value::Null,
             Shape::Plain(_) => {}
-            Shape::Nested(_, inner) => each_object(value, &mut |object| null_write_only(object, inner)),
+            Shape::Nested(_, inner) => {
+                each_object(value, &mut |object| null_write_only(object, inner))
+            }
         }
     }
 }
@@ -198,7 +200,10 @@ mod tests {
     use crate::schema::Nesting;
 
     fn schema() -> Schema {
-        let inner = [("token", Attribute::string().optional().write_only()), ("name", Attribute::string().optional())];
+        let inner = [
+            ("token", Attribute::string().optional().write_only()),
+            ("name", Attribute::string().optional()),
+        ];
         Schema::new(0)
             .attribute("secret", Attribute::string().optional().write_only())
             .attribute("logins", Attribute::nested(Nesting::List, inner).optional())
@@ -228,7 +233,8 @@ mod tests {
     fn points_at_every_write_only_value_that_would_be_stored() {
         let mut told = Diagnostics::new();
         refuse_write_only(&config(), &schema(), &mut told);
-        let places: Vec<_> = told.iter().map(|told| told.path.clone().unwrap().to_string()).collect();
+        let places: Vec<_> =
+            told.iter().map(|told| told.path.clone().unwrap().to_string()).collect();
         assert_eq!(places, ["logins[0].token", "secret"]);
     }
 

@@ -140,7 +140,7 @@ fn normalise(negative: bool, digits: &str, exponent: i64) -> String {
         text.push('-');
     }
     let point = significant.len() as i64 + exponent;
-    if exponent >= 0 && exponent <= PLAIN_LIMIT {
+    if (0..=PLAIN_LIMIT).contains(&exponent) {
         text.push_str(significant);
         text.extend(std::iter::repeat_n('0', exponent as usize));
     } else if exponent < 0 && point > 0 {
@@ -190,7 +190,9 @@ mod tests {
 
     #[test]
     fn refuses_text_that_is_no_number() {
-        for text in ["", "-", ".", "e5", "1e", "1e+", "0x1f", "1_000", "NaN", "inf", "1.2.3", "--1", " 1"] {
+        for text in
+            ["", "-", ".", "e5", "1e", "1e+", "0x1f", "1_000", "NaN", "inf", "1.2.3", "--1", " 1"]
+        {
             assert_eq!(Number::parse(text), Err(NumberError::NotDecimal), "{text}");
         }
         assert_eq!(Number::parse("1e99999999999"), Err(NumberError::ExponentOutOfRange));

@@ -18,11 +18,13 @@ async fn answers_truncated_values_with_a_diagnostic() {
 
 #[tokio::test]
 async fn answers_an_unknown_resource_type_with_a_diagnostic() {
-    let request = proto::PlanResourceChangeRequest { type_name: "faulty_ghost".into(), ..plan("x") };
+    let request =
+        proto::PlanResourceChangeRequest { type_name: "faulty_ghost".into(), ..plan("x") };
     let answer = client().plan_resource_change(request).await.unwrap().into_inner();
     let expected = "The provider has no resource type `faulty_ghost`";
     assert_eq!(errors(&answer.diagnostics)[0].summary, expected);
-    let request = proto::ReadDataSourceRequest { type_name: "faulty_ghost".into(), ..Default::default() };
+    let request =
+        proto::ReadDataSourceRequest { type_name: "faulty_ghost".into(), ..Default::default() };
     let answer = client().read_data_source(request).await.unwrap().into_inner();
     let expected = "The provider has no data source `faulty_ghost`";
     assert_eq!(errors(&answer.diagnostics)[0].summary, expected);
@@ -71,7 +73,8 @@ async fn refuses_private_state_that_it_would_lose() {
     };
     let answer = client().read_resource(request).await.unwrap().into_inner();
     assert_eq!(errors(&answer.diagnostics)[0].summary, "The private state cannot be read");
-    let request = proto::ApplyResourceChangeRequest { planned_private: private("k"), ..create("x") };
+    let request =
+        proto::ApplyResourceChangeRequest { planned_private: private("k"), ..create("x") };
     let answer = client().apply_resource_change(request).await.unwrap().into_inner();
     assert!(errors(&answer.diagnostics).is_empty());
 }
@@ -88,7 +91,8 @@ async fn reads_json_where_there_is_no_msgpack() {
 #[tokio::test]
 async fn refuses_the_state_of_terraform_before_0_12() {
     let raw = proto::RawState { json: Vec::new(), flatmap: [("a".into(), "b".into())].into() };
-    let request = proto::UpgradeRequest { type_name: "faulty_thing".into(), version: 2, raw: Some(raw) };
+    let request =
+        proto::UpgradeRequest { type_name: "faulty_thing".into(), version: 2, raw: Some(raw) };
     let answer = client().upgrade_resource_state(request).await.unwrap().into_inner();
     assert_eq!(errors(&answer.diagnostics)[0].summary, "The stored state is too old to be read");
 }

@@ -75,7 +75,11 @@ impl Resource for Thing {
             return Ok(ReadAnswer::Gone);
         }
         // Neither private state nor identity is mentioned.
-        Ok(ReadAnswer::Present { state: request.state, private: Private::default(), identity: None })
+        Ok(ReadAnswer::Present {
+            state: request.state,
+            private: Private::default(),
+            identity: None,
+        })
     }
 
     async fn plan(

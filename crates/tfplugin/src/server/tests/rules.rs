@@ -40,7 +40,8 @@ async fn copies_private_state_forward_that_the_resource_does_not_mention() {
     assert!(Private::from_bytes(&answer.planned_private).unwrap().contains("k"));
     let answer = client().apply_resource_change(create("x")).await.unwrap().into_inner();
     assert!(Private::from_bytes(&answer.private).unwrap().contains("planned"));
-    let answer = client().apply_resource_change(create("fail half way")).await.unwrap().into_inner();
+    let answer =
+        client().apply_resource_change(create("fail half way")).await.unwrap().into_inner();
     assert!(Private::from_bytes(&answer.private).unwrap().contains("planned"));
 }
 
@@ -73,7 +74,8 @@ async fn keeps_an_identity_that_the_resource_does_not_mention() {
 
 #[tokio::test]
 async fn reports_an_unknown_that_is_left_after_apply_and_stores_the_rest() {
-    let answer = client().apply_resource_change(create("leave unknown")).await.unwrap().into_inner();
+    let answer =
+        client().apply_resource_change(create("leave unknown")).await.unwrap().into_inner();
     let told = errors(&answer.diagnostics);
     assert_eq!(told[0].summary, "The provider left a value unknown in the result of the apply");
     assert!(told[0].detail.contains("`id`"));
@@ -89,7 +91,8 @@ async fn stores_nothing_after_a_create_that_did_nothing() {
 
 #[tokio::test]
 async fn stores_what_a_create_left_half_way() {
-    let answer = client().apply_resource_change(create("fail half way")).await.unwrap().into_inner();
+    let answer =
+        client().apply_resource_change(create("fail half way")).await.unwrap().into_inner();
     assert_eq!(errors(&answer.diagnostics)[0].summary, "Half way");
     assert_eq!(decoded(answer.new_state), thing("fail half way", Value::Null, "1".into()));
 }
@@ -126,7 +129,8 @@ async fn refuses_a_replacement_because_of_nothing() {
 
 #[tokio::test]
 async fn finds_words_for_a_failure_without_any_and_keeps_the_notices() {
-    let answer = client().plan_resource_change(plan("fail without a word")).await.unwrap().into_inner();
+    let answer =
+        client().plan_resource_change(plan("fail without a word")).await.unwrap().into_inner();
     let told: Vec<_> = answer.diagnostics.iter().map(|told| told.summary.as_str()).collect();
     assert_eq!(told, ["Planned", "The provider failed without a reason"]);
 }
@@ -147,8 +151,10 @@ async fn passes_state_of_the_same_version_through_and_refuses_others() {
 
 #[tokio::test]
 async fn passes_an_identity_of_the_same_version_through() {
-    let raw = proto::RawState { json: br#"{"id":"1","old":true}"#.to_vec(), flatmap: Default::default() };
-    let request = proto::UpgradeRequest { type_name: "faulty_thing".into(), version: 1, raw: Some(raw) };
+    let raw =
+        proto::RawState { json: br#"{"id":"1","old":true}"#.to_vec(), flatmap: Default::default() };
+    let request =
+        proto::UpgradeRequest { type_name: "faulty_thing".into(), version: 1, raw: Some(raw) };
     let answer = client().upgrade_resource_identity(request).await.unwrap().into_inner();
     assert_eq!(answer.upgraded_identity, identity("1"));
 }

@@ -1,0 +1,272 @@
+//! Fields that the user writes once and then leaves to others.
+//!
+//! An ignored field is sent when the object is created. After that it must neither be set back nor
+//! be dropped: a field that we alone own and no longer send would be deleted, or fall back to its
+//! default. So, leaf by leaf: what we alone own keeps being sent, with the value that it has now;
+//! what others own, or nobody, is left out. Ignored fields are never shown and never compared.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::field::pattern::PatternError;
+use crate::field::walk::{at, step, step_written, written_index};
+use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
+use crate::owners::Owners;
+
+/// One entry of what the user wants ignored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ignore {
+    Fields(Pattern),
+    /// Whatever this manager holds.
+    Manager(String),
+}
+
+impl Ignore {
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        match text.trim().strip_prefix("manager=") {
+            Some("") => Err(PatternError {
+                text: text.to_owned(),
+                problem: "the name of the manager is missing",
+            }),
+            Some(name) => Ok(Self::Manager(name.to_owned())),
+            None => Pattern::parse(text).map(Self::Fields),
+        }
+    }
+}
+
+/// Fields of managers that the user yields to, as they were last seen.
+pub type Yielded = BTreeMap<String, FieldSet>;
+
+/// All that is ignored on one object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ignoring {
+    patterns: Vec<Pattern>,
+    yielded: Yielded,
+}
+
+impl Ignoring {
+    /// `seen` are the fields of managers as a read of the object saw them; one that nobody looked
+    /// up yet is given back by name.
+    pub fn new(ignores: &[Ignore], seen: &Yielded) -> (Self, Vec<String>) {
+        let mut ignoring = Self::default();
+        let mut unseen = Vec::new();
+        for ignore in ignores {
+            match ignore {
+                Ignore::Fields(pattern) => ignoring.patterns.push(pattern.clone()),
+                Ignore::Manager(name) => match seen.get(name) {
+                    Some(fields) => {
+                        ignoring.yielded.insert(name.clone(), fields.clone());
+                    }
+                    None => unseen.push(name.clone()),
+                },
+            }
+        }
+        (ignoring, unseen)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty() && self.yielded.is_empty()
+    }
+
+    /// The fields of a set that are ignored, seen on an object.
+    pub fn among(&self, set: &FieldSet, object: &Value) -> FieldSet {
+        let mut ignored = FieldSet::default();
+        for pattern in &self.patterns {
+            ignored = ignored.union(&pattern.matched(set, object));
+        }
+        for fields in self.yielded.values() {
+            ignored = ignored.union(&set.intersection(fields));
+        }
+        // An item that is ours stays ours by its key fields.
+        ignored.members().into_iter().filter(|path| !names_its_item(path)).collect()
+    }
+
+    /// The set without what is ignored.
+    pub fn rest(&self, set: &FieldSet, object: &Value) -> FieldSet {
+        if self.is_empty() {
+            return set.clone();
+        }
+        set.difference(&self.among(set, object))
+    }
+
+    /// Patterns that reach into a leaf, which is owned whole or not at all.
+    pub fn reaching_into_leaves(&self, set: &FieldSet, object: &Value) -> Vec<(String, FieldPath)> {
+        let leaves: Vec<_> = set
+            .members()
+            .into_iter()
+            .filter(|path| set.below(path).is_some_and(FieldSet::is_leaf))
+            .filter(|path| at(object, path).is_some_and(|v| v.is_object() || v.is_array()))
+            .collect();
+        let mut reaching = Vec::new();
+        for pattern in &self.patterns {
+            let into = leaves.iter().find(|leaf| pattern.reaches_into(leaf, object));
+            reaching.extend(into.map(|leaf| (pattern.text().to_owned(), leaf.clone())));
+        }
+        reaching
+    }
+
+    /// The body to send for an object that exists.
+    pub fn body(&self, written: &Value, live: &Value, owners: &Owners, manager: &str) -> Value {
+        let mut body = written.clone();
+        if self.is_empty() {
+            return body;
+        }
+        let ours = owners.applied_by(manager);
+        let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
+        let candidates = leaves_of(written, &known).union(&leaves(&ours));
+        for path in self.among(&candidates, live).members() {
+            let held_by_others = owners.others(manager).any(|o| o.fields.below(&path).is_some());
+            let held_by_us = ours.below(&path).is_some();
+            match at(live, &path) {
+                Some(value) if held_by_us && !held_by_others => put(&mut body, &path, value),
+                _ if item_is_there(live, &path) => take(&mut body, path.elements()),
+                // The item that held it is gone; to bring it back, the user's value is needed.
+                _ => {}
+            }
+        }
+        body
+    }
+}
+
+/// Whether a path ends in a key field of the item that it is in.
+fn names_its_item(path: &FieldPath) -> bool {
+    match path.elements() {
+        [.., PathElement::Key(keys), PathElement::Field(name)] => keys.contains_key(name),
+        _ => false,
+    }
+}
+
+/// The members below which the set has nothing.
+fn leaves(set: &FieldSet) -> FieldSet {
+    set.members()
+        .into_iter()
+        .filter(|path| set.below(path).is_some_and(FieldSet::is_leaf))
+        .collect()
+}
+
+/// The leaves of what was written, named by the keys that anybody's fields are known by. Items that
+/// nobody knows yet are left out: they are new, and sent whole.
+fn leaves_of(written: &Value, known: &FieldSet) -> FieldSet {
+    fn collect(value: &Value, known: &FieldSet, path: &mut FieldPath, into: &mut FieldSet) {
+        let nothing = FieldSet::default();
+        match value {
+            Value::Object(map) if !map.is_empty() && !known.is_leaf() => {
+                for (name, value) in map {
+                    let element = PathElement::field(name.clone());
+                    let below = known.child(&element).unwrap_or(&nothing).clone();
+                    path.push(element);
+                    collect(value, &below, path, into);
+                    path.pop();
+                }
+            }
+            Value::Array(_) if known.children().next().is_some() => {
+                for (element, below) in known.children() {
+                    if let Some(item) = step_written(value, element) {
+                        path.push(element.clone());
+                        collect(item, below, path, into);
+                        path.pop();
+                    }
+                }
+            }
+            _ if !path.is_empty() => into.insert(path),
+            _ => {}
+        }
+    }
+    let mut found = FieldSet::default();
+    collect(written, known, &mut FieldPath::default(), &mut found);
+    found
+}
+
+/// Whether the innermost list item that holds the field, if any, is on the object.
+fn item_is_there(live: &Value, path: &FieldPath) -> bool {
+    let elements = path.elements();
+    let item = elements.iter().rposition(|element| !matches!(element, PathElement::Field(_)));
+    match item {
+        Some(last) => elements[..=last].iter().try_fold(live, step).is_some(),
+        None => true,
+    }
+}
+
+/// Sets a field, making what is missing on the way.
+fn put(body: &mut Value, path: &FieldPath, value: &Value) {
+    let mut place = body;
+    for element in path.elements() {
+        place = match element {
+            PathElement::Field(name) => {
+                if !place.is_object() {
+                    *place = Value::Object(Map::new());
+                }
+                match place {
+                    Value::Object(map) => map.entry(name.clone()).or_insert(Value::Null),
+                    _ => return,
+                }
+            }
+            _ => {
+                if !place.is_array() {
+                    *place = Value::Array(Vec::new());
+                }
+                let index = written_index(place, element);
+                let Value::Array(items) = place else {
+                    return;
+                };
+                let index = index.unwrap_or_else(|| {
+                    items.push(new_item(element));
+                    items.len() - 1
+                });
+                match items.get_mut(index) {
+                    Some(item) => item,
+                    None => return,
+                }
+            }
+        };
+    }
+    *place = value.clone();
+}
+
+fn new_item(element: &PathElement) -> Value {
+    match element {
+        PathElement::Key(keys) => {
+            Value::Object(keys.iter().map(|(name, key)| (name.clone(), key.0.clone())).collect())
+        }
+        PathElement::Value(member) => member.0.clone(),
+        _ => Value::Null,
+    }
+}
+
+/// Takes a field out, and maps that become empty by it: an empty map would be a field of its own.
+fn take(place: &mut Value, elements: &[PathElement]) {
+    let Some((first, rest)) = elements.split_first() else {
+        return;
+    };
+    match (place, first) {
+        (Value::Object(map), PathElement::Field(name)) => {
+            if rest.is_empty() {
+                map.remove(name);
+            } else if let Some(child) = map.get_mut(name) {
+                take(child, rest);
+                if child.as_object().is_some_and(Map::is_empty) {
+                    map.remove(name);
+                }
+            }
+        }
+        (place, element) => {
+            let index = written_index(place, element);
+            if let (Value::Array(items), Some(index)) = (place, index) {
+                match rest {
+                    [] => {
+                        items.remove(index);
+                    }
+                    rest => {
+                        if let Some(item) = items.get_mut(index) {
+                            take(item, rest);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

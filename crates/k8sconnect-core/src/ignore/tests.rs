@@ -1,0 +1,123 @@
+use serde_json::json;
+
+use super::*;
+
+const US: &str = "k8sconnect";
+
+fn ignoring(texts: &[&str]) -> Ignoring {
+    let ignores: Vec<_> = texts.iter().map(|text| Ignore::parse(text).unwrap()).collect();
+    Ignoring::new(&ignores, &Yielded::new()).0
+}
+
+fn owners(entries: &[(&str, Value)]) -> Owners {
+    let list: Vec<_> = entries
+        .iter()
+        .map(|(name, fields)| {
+            let operation = if *name == US { "Apply" } else { "Update" };
+            json!({"manager": name, "operation": operation, "apiVersion": "v1",
+                   "fieldsV1": fields})
+        })
+        .collect();
+    Owners::from_managed_fields(&json!(list)).unwrap()
+}
+
+fn replicas() -> Value {
+    json!({"f:spec": {"f:replicas": {}}})
+}
+
+#[test]
+fn what_we_alone_own_is_sent_as_it_is_now() {
+    let written = json!({"spec": {"replicas": 2, "paused": true}});
+    let live = json!({"spec": {"replicas": 7, "paused": true}});
+    let body = ignoring(&["spec.replicas"]).body(&written, &live, &owners(&[(US, replicas())]), US);
+    assert_eq!(body, json!({"spec": {"replicas": 7, "paused": true}}));
+}
+
+#[test]
+fn what_others_own_is_left_out() {
+    let written = json!({"spec": {"replicas": 2, "paused": true}});
+    let live = json!({"spec": {"replicas": 7}});
+    for held in [vec![("hpa", replicas())], vec![(US, replicas()), ("hpa", replicas())]] {
+        let body = ignoring(&["spec.replicas"]).body(&written, &live, &owners(&held), US);
+        assert_eq!(body, json!({"spec": {"paused": true}}));
+    }
+}
+
+#[test]
+fn what_nobody_owns_is_left_out_and_leaves_no_empty_map_behind() {
+    let written = json!({"metadata": {"annotations": {"a.b/c": "x"}}, "data": {"k": "v"}});
+    let live = json!({"metadata": {"annotations": {"a.b/c": "y"}}, "data": {"k": "v"}});
+    let body = ignoring(&["metadata.annotations.a.b/c"]).body(&written, &live, &owners(&[]), US);
+    assert_eq!(body, json!({"data": {"k": "v"}}));
+}
+
+fn containers(image: &str) -> Value {
+    json!({"containers": [{"name": "app", "image": image, "tty": true}]})
+}
+
+fn container_fields(fields: &[&str]) -> Value {
+    let mut item = json!({".": {}, "f:name": {}});
+    for field in fields {
+        item[format!("f:{field}")] = json!({});
+    }
+    json!({"f:containers": {r#"k:{"name":"app"}"#: item}})
+}
+
+#[test]
+fn the_key_of_an_item_is_always_sent() {
+    let held = owners(&[(US, container_fields(&["tty"])), ("ci", container_fields(&["image"]))]);
+    let body = ignoring(&["containers[*]"]).body(&containers("a:1"), &containers("a:9"), &held, US);
+    assert_eq!(body["containers"][0]["name"], "app");
+    assert_eq!(body["containers"][0].get("image"), None, "it is theirs");
+    assert_eq!(body["containers"][0]["tty"], true, "it is ours alone");
+}
+
+#[test]
+fn an_item_that_is_gone_is_brought_back_with_the_users_value() {
+    let held = owners(&[("other", json!({"f:containers": {}}))]);
+    let body = ignoring(&["containers[name=app].image"]).body(
+        &containers("a:1"),
+        &json!({"containers": []}),
+        &held,
+        US,
+    );
+    assert_eq!(body, containers("a:1"));
+}
+
+#[test]
+fn a_field_dropped_from_the_body_is_still_not_reset() {
+    let written = json!({"spec": {"paused": true}});
+    let live = json!({"spec": {"replicas": 7, "paused": true}});
+    let body = ignoring(&["spec.replicas"]).body(&written, &live, &owners(&[(US, replicas())]), US);
+    assert_eq!(body["spec"]["replicas"], 7);
+}
+
+#[test]
+fn ignored_fields_are_not_compared() {
+    let set = owners(&[(US, json!({"f:spec": {"f:replicas": {}, "f:paused": {}}}))]);
+    let rest = ignoring(&["spec.replicas"]).rest(&set.applied_by(US), &json!({}));
+    assert_eq!(rest.members(), ["spec.paused".parse::<FieldPath>().unwrap()]);
+}
+
+#[test]
+fn a_manager_is_yielded_to_once_it_has_been_seen() {
+    let ignores = [Ignore::parse("manager=hpa").unwrap()];
+    let (nobody, unseen) = Ignoring::new(&ignores, &Yielded::new());
+    assert_eq!(unseen, ["hpa"]);
+    assert!(nobody.is_empty());
+    let seen = [("hpa".to_owned(), owners(&[(US, replicas())]).applied_by(US))].into();
+    let (ignoring, unseen) = Ignoring::new(&ignores, &seen);
+    assert!(unseen.is_empty());
+    let set = owners(&[(US, json!({"f:spec": {"f:replicas": {}, "f:paused": {}}}))]).applied_by(US);
+    assert_eq!(ignoring.among(&set, &json!({})).members().len(), 1);
+    assert!(Ignore::parse("manager=").is_err());
+}
+
+#[test]
+fn a_path_into_an_atomic_is_seen() {
+    let object = json!({"selector": {"app": "x"}});
+    let set = owners(&[(US, json!({"f:selector": {}}))]).applied_by(US);
+    let into = ignoring(&["selector.app", "selector"]).reaching_into_leaves(&set, &object);
+    assert_eq!(into.len(), 1);
+    assert_eq!(into[0].0, "selector.app");
+}
