@@ -24,10 +24,7 @@ impl Location {
 
     /// The path, unless the names in it would lead elsewhere.
     pub(crate) fn address(&self) -> Result<String, Error> {
-        for part in [Some(&self.name), self.namespace.as_ref()]
-            .into_iter()
-            .flatten()
-        {
+        for part in [Some(&self.name), self.namespace.as_ref()].into_iter().flatten() {
             if part.is_empty() || part == "." || part == ".." {
                 return Err(Error::BadName { name: part.clone() });
             }
@@ -83,25 +80,14 @@ mod tests {
     use super::*;
 
     fn at(api_version: &str, plural: &str, scope: Scope, name: &str) -> Location {
-        let kind = Kind {
-            gvk: Gvk::new(api_version, "Any"),
-            plural: plural.into(),
-            scope,
-        };
-        Location {
-            kind,
-            namespace: None,
-            name: name.into(),
-        }
+        let kind = Kind { gvk: Gvk::new(api_version, "Any"), plural: plural.into(), scope };
+        Location { kind, namespace: None, name: name.into() }
     }
 
     #[test]
     fn a_namespaced_object_without_a_namespace_is_in_default() {
         let mut it = at("apps/v1", "deployments", Scope::Namespaced, "web");
-        assert_eq!(
-            it.path(),
-            "/apis/apps/v1/namespaces/default/deployments/web"
-        );
+        assert_eq!(it.path(), "/apis/apps/v1/namespaces/default/deployments/web");
         it.namespace = Some("shop".into());
         assert_eq!(it.path(), "/apis/apps/v1/namespaces/shop/deployments/web");
     }
@@ -118,12 +104,7 @@ mod tests {
         let it = at("v1", "configmaps", Scope::Namespaced, "a/../b?x=1#é%");
         let tail = "configmaps/a%2F..%2Fb%3Fx%3D1%23%C3%A9%25";
         assert_eq!(it.path(), format!("/api/v1/namespaces/default/{tail}"));
-        let it = at(
-            "rbac.authorization.k8s.io/v1",
-            "clusterroles",
-            Scope::Cluster,
-            "system:node",
-        );
+        let it = at("rbac.authorization.k8s.io/v1", "clusterroles", Scope::Cluster, "system:node");
         assert!(it.path().ends_with("/clusterroles/system:node"));
     }
 
@@ -131,10 +112,7 @@ mod tests {
     fn a_name_that_would_mean_the_collection_has_no_address() {
         for name in ["", ".", ".."] {
             let it = at("v1", "configmaps", Scope::Namespaced, name);
-            assert!(
-                matches!(it.address(), Err(Error::BadName { .. })),
-                "{name:?}"
-            );
+            assert!(matches!(it.address(), Err(Error::BadName { .. })), "{name:?}");
         }
     }
 }

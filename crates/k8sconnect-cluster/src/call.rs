@@ -37,16 +37,8 @@ impl Call {
 
     /// Everything but a GET is taken for something that must not happen twice, until told so.
     pub fn new(method: Method, path: impl Into<String>) -> Self {
-        let repeat = if method == Method::GET {
-            Repeat::Harmless
-        } else {
-            Repeat::OnlyIfUnsent
-        };
-        Self {
-            method,
-            repeat,
-            ..Self::get(path)
-        }
+        let repeat = if method == Method::GET { Repeat::Harmless } else { Repeat::OnlyIfUnsent };
+        Self { method, repeat, ..Self::get(path) }
     }
 
     #[must_use]
@@ -62,28 +54,16 @@ impl Call {
     }
 
     pub(crate) fn path_and_query(&self) -> String {
-        let pairs = self
-            .query
-            .iter()
-            .map(|(name, value)| format!("{name}={}", segment(value)));
+        let pairs = self.query.iter().map(|(name, value)| format!("{name}={}", segment(value)));
         let query = pairs.collect::<Vec<_>>().join("&");
-        if query.is_empty() {
-            self.path.clone()
-        } else {
-            format!("{}?{query}", self.path)
-        }
+        if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }
     }
 
     /// How the request is named in errors and logs. Of the query only what changes its meaning
     /// and cannot be a user's data.
     pub(crate) fn label(&self) -> String {
-        let told = self
-            .query
-            .iter()
-            .filter(|(name, _)| matches!(*name, "dryRun" | "fieldManager"));
-        let told = told
-            .map(|(name, value)| format!(" {name}={value}"))
-            .collect::<String>();
+        let told = self.query.iter().filter(|(name, _)| matches!(*name, "dryRun" | "fieldManager"));
+        let told = told.map(|(name, value)| format!(" {name}={value}")).collect::<String>();
         format!("{} {}{told}", self.method, self.path)
     }
 }
@@ -139,11 +119,7 @@ impl Reply {
             None => {
                 let text = String::from_utf8_lossy(&self.body);
                 let message = text.trim().chars().take(LONGEST_QUOTE).collect();
-                Status {
-                    code: self.status,
-                    message,
-                    ..Status::default()
-                }
+                Status { code: self.status, message, ..Status::default() }
             }
         }
     }
@@ -171,11 +147,7 @@ mod tests {
     use super::*;
 
     fn reply(status: u16, body: &str) -> Reply {
-        Reply {
-            status,
-            warnings: Vec::new(),
-            body: Bytes::copy_from_slice(body.as_bytes()),
-        }
+        Reply { status, warnings: Vec::new(), body: Bytes::copy_from_slice(body.as_bytes()) }
     }
 
     #[test]
@@ -204,10 +176,7 @@ mod tests {
     #[test]
     fn plain_text_keeps_its_words_and_its_code() {
         let status = reply(404, "404 page not found\n").refusal();
-        assert_eq!(
-            (status.code, status.message.as_str()),
-            (404, "404 page not found")
-        );
+        assert_eq!((status.code, status.message.as_str()), (404, "404 page not found"));
         assert_eq!(status.reason, "");
     }
 
@@ -217,9 +186,6 @@ mod tests {
             .query("labelSelector", "customer=acme")
             .query("dryRun", "All");
         assert_eq!(call.label(), "GET /api/v1/pods dryRun=All");
-        assert_eq!(
-            call.path_and_query(),
-            "/api/v1/pods?labelSelector=customer%3Dacme&dryRun=All"
-        );
+        assert_eq!(call.path_and_query(), "/api/v1/pods?labelSelector=customer%3Dacme&dryRun=All");
     }
 }

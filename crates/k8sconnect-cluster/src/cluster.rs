@@ -59,10 +59,7 @@ impl Cluster {
             kinds: Kinds::default(),
             reached: AtomicBool::new(false),
         };
-        Ok(Self {
-            shared: Arc::new(shared),
-            deadline: None,
-        })
+        Ok(Self { shared: Arc::new(shared), deadline: None })
     }
 
     pub fn host(&self) -> &Host {
@@ -73,10 +70,7 @@ impl Cluster {
     /// until then what may be repeated is repeated.
     #[must_use]
     pub fn until(&self, deadline: Instant) -> Self {
-        Self {
-            shared: self.shared.clone(),
-            deadline: Some(deadline),
-        }
+        Self { shared: self.shared.clone(), deadline: Some(deadline) }
     }
 
     pub(crate) fn kinds(&self) -> &Kinds {
@@ -99,11 +93,7 @@ impl Cluster {
 
     async fn converse(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
         let started = Instant::now();
-        let patience = if call.method == Method::GET {
-            READ
-        } else {
-            WRITE
-        };
+        let patience = if call.method == Method::GET { READ } else { WRITE };
         let deadline = self.deadline.unwrap_or(started + patience);
         let mut attempts = Attempts::new(call.repeat, started, deadline);
         let mut renewed = false;
@@ -121,31 +111,18 @@ impl Cluster {
             self.shared.reached.store(reached, Ordering::Relaxed);
 
             let ending = match &ended {
-                Ok(Attempt {
-                    answered: Answered::Reply(reply),
-                    ..
-                }) if reply.status == 401 => {
+                Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.status == 401 => {
                     if !renewed && self.shared.credentials.renew(&credential).await? {
                         renewed = true;
                         continue;
                     }
                     let status = Box::new(reply.refusal());
-                    return Err(Error::Unauthorized {
-                        host: self.host().to_string(),
-                        status,
-                    });
+                    return Err(Error::Unauthorized { host: self.host().to_string(), status });
                 }
-                Ok(Attempt {
-                    answered: Answered::Reply(reply),
-                    retry_after,
-                }) => Ending::Answered {
-                    status: reply.status,
-                    retry_after: *retry_after,
-                },
-                Ok(_) => Ending::Answered {
-                    status: 200,
-                    retry_after: None,
-                },
+                Ok(Attempt { answered: Answered::Reply(reply), retry_after }) => {
+                    Ending::Answered { status: reply.status, retry_after: *retry_after }
+                }
+                Ok(_) => Ending::Answered { status: 200, retry_after: None },
                 Err(failure) => Ending::Failed(failure),
             };
             match (attempts.pause(ending, reached, Instant::now()), ended) {
@@ -184,10 +161,7 @@ impl Cluster {
         };
         if reading == Reading::Stream && response.status().is_success() {
             let answered = Answered::Stream(response.into_body());
-            return Ok(Ok(Attempt {
-                answered,
-                retry_after: None,
-            }));
+            return Ok(Ok(Attempt { answered, retry_after: None }));
         }
         Ok(read(response).await)
     }
@@ -196,10 +170,7 @@ impl Cluster {
         let unbuildable = |why: &dyn std::fmt::Display| {
             self.bad_answer(call, &format!("nothing, since it could not be sent: {why}"))
         };
-        let uri = self
-            .host()
-            .uri(&call.path_and_query())
-            .map_err(|e| unbuildable(&e))?;
+        let uri = self.host().uri(&call.path_and_query()).map_err(|e| unbuildable(&e))?;
         let mut request = Request::builder()
             .method(call.method.clone())
             .uri(uri)
@@ -215,9 +186,7 @@ impl Cluster {
             None => Bytes::new(),
             Some((content, body)) => {
                 request = request.header(CONTENT_TYPE, content.media_type());
-                serde_json::to_vec(body)
-                    .map_err(|e| unbuildable(&e))?
-                    .into()
+                serde_json::to_vec(body).map_err(|e| unbuildable(&e))?.into()
             }
         };
         request.body(Full::new(body)).map_err(|e| unbuildable(&e))
@@ -225,10 +194,7 @@ impl Cluster {
 
     fn log(&self, call: &Call, ended: &Result<Attempt, Failure>, took: Duration, attempt: u32) {
         let status = match ended {
-            Ok(Attempt {
-                answered: Answered::Reply(reply),
-                ..
-            }) => reply.status,
+            Ok(Attempt { answered: Answered::Reply(reply), .. }) => reply.status,
             Ok(_) => 200,
             Err(_) => 0,
         };
@@ -246,16 +212,10 @@ impl Cluster {
     fn give_up(&self, call: &Call, failure: Failure, tried: &Attempts, waited: Duration) -> Error {
         let host = self.host().to_string();
         match failure {
-            Failure::Unsent(trouble) | Failure::Lost(trouble) => Error::Unreachable {
-                host,
-                trouble,
-                attempts: tried.made(),
-            },
-            Failure::Late => Error::Timeout {
-                host,
-                request: call.label(),
-                waited,
-            },
+            Failure::Unsent(trouble) | Failure::Lost(trouble) => {
+                Error::Unreachable { host, trouble, attempts: tried.made() }
+            }
+            Failure::Late => Error::Timeout { host, request: call.label(), waited },
         }
     }
 
@@ -275,11 +235,7 @@ impl Cluster {
 
     pub(crate) fn bad_answer(&self, call: &Call, why: &str) -> Error {
         let host = self.host().to_string();
-        Error::BadAnswer {
-            host,
-            request: call.label(),
-            why: why.into(),
-        }
+        Error::BadAnswer { host, request: call.label(), why: why.into() }
     }
 }
 
@@ -304,22 +260,11 @@ async fn read(response: Response<Incoming>) -> Result<Attempt, Failure> {
     let lost = |error: Box<dyn std::error::Error + Send + Sync>| {
         Failure::Lost(Trouble::of(error.as_ref()))
     };
-    let body = Limited::new(body, LARGEST_ANSWER)
-        .collect()
-        .await
-        .map_err(lost)?
-        .to_bytes();
-    let retry_after = head
-        .headers
-        .get(RETRY_AFTER)
-        .and_then(|value| value.to_str().ok());
+    let body = Limited::new(body, LARGEST_ANSWER).collect().await.map_err(lost)?.to_bytes();
+    let retry_after = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
     let retry_after = retry_after.and_then(|value| value.trim().parse().ok());
     let warnings = warnings(&head.headers);
-    let reply = Reply {
-        status: head.status.as_u16(),
-        warnings,
-        body,
-    };
+    let reply = Reply { status: head.status.as_u16(), warnings, body };
     Ok(Attempt {
         answered: Answered::Reply(reply),
         retry_after: retry_after.map(Duration::from_secs),

@@ -29,30 +29,14 @@ pub struct Connection {
 impl Connection {
     /// A connection that proves nothing about the client and trusts what the machine trusts.
     pub fn to(host: Host) -> Self {
-        Self {
-            host,
-            tls: Tls::default(),
-            auth: Auth::None,
-            impersonation: None,
-            proxy: None,
-        }
+        Self { host, tls: Tls::default(), auth: Auth::None, impersonation: None, proxy: None }
     }
 
     /// Covers every field: equal digests mean that one client serves both.
     pub fn digest(&self) -> [u8; 32] {
         // Destructured without `..`, so that a new field cannot be forgotten here.
-        let Self {
-            host,
-            tls,
-            auth,
-            impersonation,
-            proxy,
-        } = self;
-        let Tls {
-            trust,
-            server_name,
-            identity,
-        } = tls;
+        let Self { host, tls, auth, impersonation, proxy } = self;
+        let Tls { trust, server_name, identity } = tls;
         let mut sum = Sum::default();
         sum.text(&host.to_string());
         match trust {
@@ -68,16 +52,8 @@ impl Connection {
         auth.add_to(&mut sum);
         match impersonation {
             None => sum.tag(0),
-            Some(Impersonation {
-                user,
-                uid,
-                groups,
-                extra,
-            }) => {
-                sum.tag(1)
-                    .text(user)
-                    .maybe(uid.as_deref())
-                    .many(groups.iter());
+            Some(Impersonation { user, uid, groups, extra }) => {
+                sum.tag(1).text(user).maybe(uid.as_deref()).many(groups.iter());
                 sum.many(extra.iter().flat_map(|(name, value)| [name, value]))
             }
         };
@@ -106,10 +82,7 @@ impl Host {
 
     /// The name (or address) alone, as a certificate would carry it.
     pub fn name(&self) -> &str {
-        self.authority
-            .host()
-            .trim_start_matches('[')
-            .trim_end_matches(']')
+        self.authority.host().trim_start_matches('[').trim_end_matches(']')
     }
 }
 
@@ -125,16 +98,9 @@ impl FromStr for Host {
     /// Takes `https://host[:port][/prefix]`, and a bare `host[:port]` as https, as kubectl does.
     fn from_str(text: &str) -> Result<Self, ConnectionError> {
         let text = text.trim();
-        let full = if text.contains("://") {
-            text.into()
-        } else {
-            format!("https://{text}")
-        };
+        let full = if text.contains("://") { text.into() } else { format!("https://{text}") };
         let refused = |why: &str| ConnectionError::BadHost { why: why.into() };
-        let parts = full
-            .parse::<Uri>()
-            .map_err(|e| refused(&e.to_string()))?
-            .into_parts();
+        let parts = full.parse::<Uri>().map_err(|e| refused(&e.to_string()))?.into_parts();
         let scheme = parts.scheme.unwrap_or(Scheme::HTTPS);
         if scheme != Scheme::HTTPS && scheme != Scheme::HTTP {
             return Err(refused("only `https` and `http` are known"));
@@ -150,16 +116,10 @@ impl FromStr for Host {
         }
         let path = parts.path_and_query;
         if path.as_ref().is_some_and(|path| path.query().is_some()) {
-            return Err(refused(
-                "it carries a query, which no API server address has",
-            ));
+            return Err(refused("it carries a query, which no API server address has"));
         }
         let prefix = path.map(|path| path.path().trim_end_matches('/').to_owned());
-        Ok(Self {
-            scheme,
-            authority,
-            prefix: prefix.unwrap_or_default(),
-        })
+        Ok(Self { scheme, authority, prefix: prefix.unwrap_or_default() })
     }
 }
 
@@ -212,22 +172,9 @@ impl Auth {
             Self::TokenFile(path) => sum.tag(2).text(&path.to_string_lossy()),
             Self::Basic { username, password } => sum.tag(3).text(username).text(password.expose()),
             Self::Exec(exec) => {
-                let Exec {
-                    api_version,
-                    command,
-                    args,
-                    env,
-                    install_hint,
-                    cluster,
-                } = exec;
-                sum.tag(4)
-                    .text(api_version)
-                    .text(command)
-                    .many(args.iter().map(Secret::expose));
-                sum.many(
-                    env.iter()
-                        .flat_map(|(name, value)| [name.as_str(), value.expose()]),
-                );
+                let Exec { api_version, command, args, env, install_hint, cluster } = exec;
+                sum.tag(4).text(api_version).text(command).many(args.iter().map(Secret::expose));
+                sum.many(env.iter().flat_map(|(name, value)| [name.as_str(), value.expose()]));
                 sum.maybe(install_hint.as_deref());
                 sum.maybe(cluster.as_ref().map(Value::to_string).as_deref())
             }

@@ -44,11 +44,7 @@ impl Credentials {
         };
         // Checked here, so that a token with a line break is told before anything is asked.
         fixed(&connection.auth)?;
-        Ok(Self {
-            auth: connection.auth.clone(),
-            impersonation,
-            current: Mutex::default(),
-        })
+        Ok(Self { auth: connection.auth.clone(), impersonation, current: Mutex::default() })
     }
 
     pub(crate) fn impersonation(&self) -> &[(HeaderName, HeaderValue)] {
@@ -70,10 +66,7 @@ impl Credentials {
     /// no way to get another.
     pub(crate) async fn renew(&self, refused: &Credential) -> Result<bool, ConnectionError> {
         let mut current = self.current.lock().await;
-        if current
-            .as_ref()
-            .is_some_and(|it| it.generation != refused.generation)
-        {
+        if current.as_ref().is_some_and(|it| it.generation != refused.generation) {
             return Ok(true);
         }
         match &self.auth {
@@ -92,17 +85,11 @@ impl Credentials {
     }
 
     async fn fetch(&self, generation: u64) -> Result<Credential, ConnectionError> {
-        let none = Credential {
-            authorization: None,
-            identity: None,
-            generation,
-            expires: None,
-        };
+        let none = Credential { authorization: None, identity: None, generation, expires: None };
         match &self.auth {
-            Auth::None | Auth::Token(_) | Auth::Basic { .. } => Ok(Credential {
-                authorization: fixed(&self.auth)?,
-                ..none
-            }),
+            Auth::None | Auth::Token(_) | Auth::Basic { .. } => {
+                Ok(Credential { authorization: fixed(&self.auth)?, ..none })
+            }
             Auth::TokenFile(path) => {
                 let unreadable = |error: std::io::Error| ConnectionError::UnreadableFile {
                     field: "tokenFile",
@@ -112,11 +99,7 @@ impl Credentials {
                 // A few hundred bytes from local memory: not worth another thread.
                 let token = std::fs::read_to_string(path).map_err(unreadable)?;
                 let expires = Some(SystemTime::now() + TOKEN_FILE_LIFE + MARGIN);
-                Ok(Credential {
-                    authorization: Some(bearer(token.trim())?),
-                    expires,
-                    ..none
-                })
+                Ok(Credential { authorization: Some(bearer(token.trim())?), expires, ..none })
             }
             Auth::Exec(plugin) => {
                 let brought = exec::run(plugin).await?;
@@ -134,8 +117,7 @@ impl Credentials {
 
 impl Credential {
     fn is_stale(&self) -> bool {
-        self.expires
-            .is_some_and(|expires| SystemTime::now() + MARGIN >= expires)
+        self.expires.is_some_and(|expires| SystemTime::now() + MARGIN >= expires)
     }
 }
 
@@ -165,38 +147,21 @@ fn header(field: &'static str, text: &str) -> Result<HeaderValue, ConnectionErro
 }
 
 fn headers_of(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, ConnectionError> {
-    let Impersonation {
-        user,
-        uid,
-        groups,
-        extra,
-    } = other;
+    let Impersonation { user, uid, groups, extra } = other;
     let mut named = vec![("impersonate-user".to_owned(), user)];
     named.extend(uid.iter().map(|uid| ("impersonate-uid".to_owned(), uid)));
-    named.extend(
-        groups
-            .iter()
-            .map(|group| ("impersonate-group".to_owned(), group)),
-    );
+    named.extend(groups.iter().map(|group| ("impersonate-group".to_owned(), group)));
     named.extend(extra.iter().map(|(key, value)| {
         // Header names know no slash; the server takes it percent-encoded.
-        (
-            format!(
-                "impersonate-extra-{}",
-                crate::address::segment(&key.to_lowercase())
-            ),
-            value,
-        )
+        (format!("impersonate-extra-{}", crate::address::segment(&key.to_lowercase())), value)
     }));
     let header = |(name, value): (String, &String)| {
         let name = HeaderName::try_from(name);
         let value = HeaderValue::from_str(value);
-        name.ok()
-            .zip(value.ok())
-            .ok_or_else(|| ConnectionError::BadValue {
-                field: "as",
-                why: "it holds a character that no HTTP header may hold".into(),
-            })
+        name.ok().zip(value.ok()).ok_or_else(|| ConnectionError::BadValue {
+            field: "as",
+            why: "it holds a character that no HTTP header may hold".into(),
+        })
     };
     named.into_iter().map(header).collect()
 }
@@ -226,10 +191,7 @@ mod tests {
 
     #[tokio::test]
     async fn basic_auth_is_encoded() {
-        let auth = Auth::Basic {
-            username: "me".into(),
-            password: "p:w".into(),
-        };
+        let auth = Auth::Basic { username: "me".into(), password: "p:w".into() };
         let credential = of(auth).unwrap().current().await.unwrap();
         assert_eq!(shown(&credential), "Basic bWU6cDp3");
     }
@@ -252,14 +214,8 @@ mod tests {
 
     #[test]
     fn a_token_with_a_line_break_inside_is_refused_without_being_quoted() {
-        let error = of(Auth::Token("hunter\n2".into()))
-            .err()
-            .unwrap()
-            .to_string();
-        assert!(
-            error.contains("`token`") && !error.contains("hunter"),
-            "{error}"
-        );
+        let error = of(Auth::Token("hunter\n2".into())).err().unwrap().to_string();
+        assert!(error.contains("`token`") && !error.contains("hunter"), "{error}");
     }
 
     #[tokio::test]

@@ -23,23 +23,11 @@ pub enum Error {
     /// there is a way to get some.
     Unauthorized { host: String, status: Box<Status> },
     /// Nothing could be asked.
-    Unreachable {
-        host: String,
-        trouble: Trouble,
-        attempts: u32,
-    },
+    Unreachable { host: String, trouble: Trouble, attempts: u32 },
     /// Asked, and no answer in time.
-    Timeout {
-        host: String,
-        request: String,
-        waited: Duration,
-    },
+    Timeout { host: String, request: String, waited: Duration },
     /// An answer that no API server gives.
-    BadAnswer {
-        host: String,
-        request: String,
-        why: String,
-    },
+    BadAnswer { host: String, request: String, why: String },
     /// A name that cannot stand in a URL.
     BadName { name: String },
     /// The connection is not one.
@@ -77,15 +65,11 @@ impl Error {
         match self {
             Self::Refused(status) => server_said(status),
             Self::Unauthorized { status, .. } => server_said(status),
-            Self::Unreachable {
-                trouble, attempts, ..
-            } => match attempts {
+            Self::Unreachable { trouble, attempts, .. } => match attempts {
                 0 | 1 => trouble.why(),
                 many => format!("{} It was tried {many} times.", trouble.why()),
             },
-            Self::Timeout {
-                request, waited, ..
-            } => {
+            Self::Timeout { request, waited, .. } => {
                 format!("`{request}` was given {:.0} seconds.", waited.as_secs_f64())
             }
             Self::BadAnswer { request, why, .. } => format!("`{request}` was answered with {why}."),
@@ -153,31 +137,16 @@ mod tests {
         };
         let lines = error.to_string();
         let lines = lines.lines().collect::<Vec<_>>();
-        assert_eq!(
-            lines[0],
-            "Cannot reach the API server at `https://k.example:6443`"
-        );
-        assert!(
-            lines[1].contains("refused") && lines[1].contains("3 times"),
-            "{lines:?}"
-        );
+        assert_eq!(lines[0], "Cannot reach the API server at `https://k.example:6443`");
+        assert!(lines[1].contains("refused") && lines[1].contains("3 times"), "{lines:?}");
         assert!(lines[2].contains("Check the port"), "{lines:?}");
     }
 
     #[test]
     fn a_refusal_quotes_the_server() {
-        let status = Status {
-            code: 403,
-            message: "pods is forbidden".into(),
-            ..Status::default()
-        };
+        let status = Status { code: 403, message: "pods is forbidden".into(), ..Status::default() };
         let error = Error::Refused(Box::new(status));
         assert_eq!(error.code(), Some(403));
-        assert!(
-            error
-                .to_string()
-                .contains("The server said: pods is forbidden"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("The server said: pods is forbidden"), "{error}");
     }
 }

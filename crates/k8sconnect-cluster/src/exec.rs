@@ -31,10 +31,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 const LARGEST_OUTPUT: u64 = 1 << 20;
 const LONGEST_COMPLAINT: usize = 2000;
 
-pub(crate) const VERSIONS: [&str; 2] = [
-    "client.authentication.k8s.io/v1",
-    "client.authentication.k8s.io/v1beta1",
-];
+pub(crate) const VERSIONS: [&str; 2] =
+    ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
 
 pub(crate) async fn run(plugin: &Exec) -> Result<Brought, ConnectionError> {
     let failed = |why: String, advice: &str| ConnectionError::Plugin {
@@ -52,10 +50,7 @@ pub(crate) async fn run(plugin: &Exec) -> Result<Brought, ConnectionError> {
             Ok(ended) => ended,
             Err(_) => {
                 let why = format!("it had not ended after {} seconds", LIMIT.as_secs());
-                return Err(failed(
-                    why,
-                    "Check that it does not wait for somebody to log in.",
-                ));
+                return Err(failed(why, "Check that it does not wait for somebody to log in."));
             }
         };
     let (status, out, err) = ended.map_err(|error| match error.kind() {
@@ -64,24 +59,14 @@ pub(crate) async fn run(plugin: &Exec) -> Result<Brought, ConnectionError> {
             let advice = hint.unwrap_or("Install it, or write its full path into `command`.");
             failed("there is no such command on this machine".into(), advice)
         }
-        _ => failed(
-            format!("it could not be run: {error}"),
-            "Check that it may be executed.",
-        ),
+        _ => failed(format!("it could not be run: {error}"), "Check that it may be executed."),
     })?;
     if !status.success() {
         let why = format!("it ended with {status}{}", complaint(&err, plugin));
-        return Err(failed(
-            why,
-            "Run it by hand to see what it lacks; often a login has expired.",
-        ));
+        return Err(failed(why, "Run it by hand to see what it lacks; often a login has expired."));
     }
-    read(plugin, &out).map_err(|why| {
-        failed(
-            why,
-            "Check that it is a credential plugin, and its version.",
-        )
-    })
+    read(plugin, &out)
+        .map_err(|why| failed(why, "Check that it is a credential plugin, and its version."))
 }
 
 fn command(plugin: &Exec) -> Command {
@@ -93,12 +78,7 @@ fn command(plugin: &Exec) -> Command {
     let mut command = Command::new(&plugin.command);
     command
         .args(plugin.args.iter().map(Secret::expose))
-        .envs(
-            plugin
-                .env
-                .iter()
-                .map(|(name, value)| (name, value.expose())),
-        )
+        .envs(plugin.env.iter().map(|(name, value)| (name, value.expose())))
         .env("KUBERNETES_EXEC_INFO", told.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -111,10 +91,7 @@ fn command(plugin: &Exec) -> Command {
 async fn drain(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
     let mut kept = Vec::new();
     if let Some(mut pipe) = pipe {
-        (&mut pipe)
-            .take(LARGEST_OUTPUT)
-            .read_to_end(&mut kept)
-            .await?;
+        (&mut pipe).take(LARGEST_OUTPUT).read_to_end(&mut kept).await?;
         tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
     }
     Ok(kept)
@@ -124,22 +101,14 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>>
 fn complaint(stderr: &[u8], plugin: &Exec) -> String {
     let mut text = String::from_utf8_lossy(stderr).trim().to_owned();
     // Short values would shred the text and are no secrets.
-    for secret in plugin
-        .args
-        .iter()
-        .chain(plugin.env.iter().map(|(_, value)| value))
-    {
+    for secret in plugin.args.iter().chain(plugin.env.iter().map(|(_, value)| value)) {
         if secret.expose().len() >= 8 {
             text = text.replace(secret.expose(), "(hidden)");
         }
     }
     let skipped = text.chars().count().saturating_sub(LONGEST_COMPLAINT);
     let end = text.chars().skip(skipped).collect::<String>();
-    if end.is_empty() {
-        String::new()
-    } else {
-        format!(", saying: {end}")
-    }
+    if end.is_empty() { String::new() } else { format!(", saying: {end}") }
 }
 
 #[derive(Deserialize)]
@@ -173,14 +142,8 @@ fn read(plugin: &Exec, output: &[u8]) -> Result<Brought, String> {
     }
     let given = answer.status.ok_or("it printed no `status`")?;
     let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let identity = match (
-        filled(given.client_certificate_data),
-        filled(given.client_key_data),
-    ) {
-        (Some(certificate), Some(key)) => Some(Identity {
-            certificate,
-            key: key.into(),
-        }),
+    let identity = match (filled(given.client_certificate_data), filled(given.client_key_data)) {
+        (Some(certificate), Some(key)) => Some(Identity { certificate, key: key.into() }),
         (None, None) => None,
         _ => return Err("it printed half of a client certificate and its key".into()),
     };
@@ -195,11 +158,7 @@ fn read(plugin: &Exec, output: &[u8]) -> Result<Brought, String> {
             Some(stamp.ok_or("its `expirationTimestamp` is not a time")?)
         }
     };
-    Ok(Brought {
-        token,
-        identity,
-        expires,
-    })
+    Ok(Brought { token, identity, expires })
 }
 
 #[cfg(test)]

@@ -52,19 +52,10 @@ impl Cluster {
         // An answer that was asked for after we came is as good as our own, hit or miss: this is
         // what makes fifty objects of a missing kind cost two requests rather than fifty.
         let fresh = known.as_ref().is_some_and(|known| known.asked >= asked);
-        if fresh
-            || known
-                .as_ref()
-                .is_some_and(|known| known.find(gvk).is_some())
-        {
-            return Ok(known
-                .as_ref()
-                .map_or(Served::GroupVersionMissing, |it| it.judge(gvk)));
+        if fresh || known.as_ref().is_some_and(|known| known.find(gvk).is_some()) {
+            return Ok(known.as_ref().map_or(Served::GroupVersionMissing, |it| it.judge(gvk)));
         }
-        let listing = Listing {
-            asked: Instant::now(),
-            resources: self.resources(gvk).await?,
-        };
+        let listing = Listing { asked: Instant::now(), resources: self.resources(gvk).await? };
         Ok(known.insert(listing).judge(gvk))
     }
 
@@ -103,10 +94,7 @@ type Slot = Arc<tokio::sync::Mutex<Option<Listing>>>;
 impl Kinds {
     fn slot(&self, gvk: &Gvk) -> Slot {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots
-            .entry((gvk.group.clone(), gvk.version.clone()))
-            .or_default()
-            .clone()
+        slots.entry((gvk.group.clone(), gvk.version.clone())).or_default().clone()
     }
 }
 
@@ -118,16 +106,10 @@ struct Listing {
 
 impl Listing {
     fn find(&self, gvk: &Gvk) -> Option<&Resource> {
-        let mut namesakes = self
-            .resources
-            .iter()
-            .flatten()
-            .filter(|it| it.is(&gvk.kind));
+        let mut namesakes = self.resources.iter().flatten().filter(|it| it.is(&gvk.kind));
         let first = namesakes.clone().next();
         // Where several resources share a kind, the one that can be read holds the objects.
-        namesakes
-            .find(|it| it.verbs.iter().any(|verb| verb == "get"))
-            .or(first)
+        namesakes.find(|it| it.verbs.iter().any(|verb| verb == "get")).or(first)
     }
 
     fn judge(&self, gvk: &Gvk) -> Served {
@@ -136,15 +118,11 @@ impl Listing {
             (_, Some(resource)) => Served::Yes(Kind {
                 gvk: gvk.clone(),
                 plural: resource.name.clone(),
-                scope: if resource.namespaced {
-                    Scope::Namespaced
-                } else {
-                    Scope::Cluster
-                },
+                scope: if resource.namespaced { Scope::Namespaced } else { Scope::Cluster },
             }),
-            (Some(resources), None) => Served::KindMissing {
-                nearest: nearest(&gvk.kind, resources),
-            },
+            (Some(resources), None) => {
+                Served::KindMissing { nearest: nearest(&gvk.kind, resources) }
+            }
         }
     }
 }
@@ -214,10 +192,7 @@ mod tests {
             kind: (*kind).into(),
             verbs: verbs.iter().map(|verb| (*verb).into()).collect(),
         });
-        Listing {
-            asked: Instant::now(),
-            resources: Some(resources.collect()),
-        }
+        Listing { asked: Instant::now(), resources: Some(resources.collect()) }
     }
 
     #[test]
@@ -234,10 +209,8 @@ mod tests {
 
     #[test]
     fn the_readable_one_of_two_resources_of_a_kind_is_taken() {
-        let it = listing(&[
-            ("requests", "Project", &["create"]),
-            ("projects", "Project", &["get"]),
-        ]);
+        let it =
+            listing(&[("requests", "Project", &["create"]), ("projects", "Project", &["get"])]);
         let Served::Yes(kind) = it.judge(&Gvk::new("x.io/v1", "Project")) else {
             panic!("it is served")
         };
@@ -246,10 +219,7 @@ mod tests {
 
     #[test]
     fn a_typo_is_answered_with_the_kind_that_was_meant() {
-        let it = listing(&[
-            ("deployments", "Deployment", &[]),
-            ("daemonsets", "DaemonSet", &[]),
-        ]);
+        let it = listing(&[("deployments", "Deployment", &[]), ("daemonsets", "DaemonSet", &[])]);
         let nearest = |kind| match it.judge(&Gvk::new("apps/v1", kind)) {
             Served::KindMissing { nearest } => nearest,
             other => panic!("{other:?}"),
@@ -263,9 +233,6 @@ mod tests {
     #[test]
     fn the_core_group_lives_under_api() {
         assert_eq!(group_version_path(&Gvk::new("v1", "Pod")), "/api/v1");
-        assert_eq!(
-            group_version_path(&Gvk::new("apps/v1", "Deployment")),
-            "/apis/apps/v1"
-        );
+        assert_eq!(group_version_path(&Gvk::new("apps/v1", "Deployment")), "/apis/apps/v1");
     }
 }

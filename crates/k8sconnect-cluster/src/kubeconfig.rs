@@ -47,10 +47,7 @@ impl Base<'_> {
         match self {
             _ if Path::new(path).is_absolute() => Ok(path.into()),
             Self::Folder(folder) => Ok(folder.join(path)),
-            Self::None => Err(ConnectionError::RelativePath {
-                field,
-                path: path.into(),
-            }),
+            Self::None => Err(ConnectionError::RelativePath { field, path: path.into() }),
         }
     }
 
@@ -75,10 +72,7 @@ fn resolve(
     base: Base<'_>,
 ) -> Result<Connection, ConnectionError> {
     let names = || config.contexts.iter().map(|it| it.name.clone()).collect();
-    let current = config
-        .current_context
-        .as_deref()
-        .filter(|name| !name.is_empty());
+    let current = config.current_context.as_deref().filter(|name| !name.is_empty());
     let name = match (context.or(current), config.contexts.as_slice()) {
         (Some(name), _) => name,
         // With a single context there is nothing to choose.
@@ -86,15 +80,9 @@ fn resolve(
         (None, _) => return Err(ConnectionError::NoContextChosen { contexts: names() }),
     };
     let Some(context) = find(&config.contexts, name) else {
-        return Err(ConnectionError::UnknownContext {
-            name: name.into(),
-            contexts: names(),
-        });
+        return Err(ConnectionError::UnknownContext { name: name.into(), contexts: names() });
     };
-    let missing = |what, name: &str| ConnectionError::Missing {
-        what,
-        name: name.into(),
-    };
+    let missing = |what, name: &str| ConnectionError::Missing { what, name: name.into() };
     let cluster = find(&config.clusters, &context.cluster)
         .ok_or_else(|| missing("cluster", &context.cluster))?;
     let nobody = UserEntry::default();
@@ -113,10 +101,7 @@ fn resolve(
 }
 
 fn find<'a, T>(entries: &'a [Named<T>], name: &str) -> Option<&'a T> {
-    entries
-        .iter()
-        .find(|it| it.name == name)
-        .map(|it| &it.value)
+    entries.iter().find(|it| it.name == name).map(|it| &it.value)
 }
 
 /// The TLS part, and the authority by itself for a plugin that asked to be told of it.
@@ -147,16 +132,10 @@ fn tls(
         user.client_certificate_data.as_deref(),
         user.client_certificate.as_deref(),
     )?;
-    let key = base.pem(
-        "client-key",
-        user.client_key_data.as_deref(),
-        user.client_key.as_deref(),
-    )?;
+    let key =
+        base.pem("client-key", user.client_key_data.as_deref(), user.client_key.as_deref())?;
     let identity = match (certificate, key) {
-        (Some(certificate), Some(key)) => Some(Identity {
-            certificate,
-            key: key.into(),
-        }),
+        (Some(certificate), Some(key)) => Some(Identity { certificate, key: key.into() }),
         (None, None) => None,
         (Some(_), None) => {
             return Err(ConnectionError::Alone {
@@ -171,18 +150,8 @@ fn tls(
             });
         }
     };
-    let server_name = cluster
-        .tls_server_name
-        .clone()
-        .filter(|name| !name.is_empty());
-    Ok((
-        Tls {
-            trust,
-            server_name,
-            identity,
-        },
-        authority,
-    ))
+    let server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
+    Ok((Tls { trust, server_name, identity }, authority))
 }
 
 fn auth(
@@ -198,10 +167,7 @@ fn auth(
             "oidc" => "`kubelogin` (`kubectl oidc-login`)",
             _ => "the plugin its vendor offers",
         };
-        return Err(ConnectionError::AuthProvider {
-            name: provider.name.clone(),
-            exec,
-        });
+        return Err(ConnectionError::AuthProvider { name: provider.name.clone(), exec });
     }
     // The order is client-go's: a token file beats a token, and a plugin comes last.
     if let Some(path) = &user.token_file {
@@ -217,16 +183,10 @@ fn auth(
         }
         (None, None) => {}
         (Some(_), None) => {
-            return Err(ConnectionError::Alone {
-                field: "username",
-                lacks: "password",
-            });
+            return Err(ConnectionError::Alone { field: "username", lacks: "password" });
         }
         (None, Some(_)) => {
-            return Err(ConnectionError::Alone {
-                field: "password",
-                lacks: "username",
-            });
+            return Err(ConnectionError::Alone { field: "password", lacks: "username" });
         }
     }
     match &user.exec {
@@ -241,10 +201,7 @@ fn plugin(
     authority: Option<&str>,
     base: Base<'_>,
 ) -> Result<Exec, ConnectionError> {
-    let unusable = |field, why: &str| ConnectionError::BadValue {
-        field,
-        why: why.into(),
-    };
+    let unusable = |field, why: &str| ConnectionError::BadValue { field, why: why.into() };
     if !VERSIONS.contains(&exec.api_version.as_str()) {
         let why = format!("it must be `{}` or `{}`", VERSIONS[0], VERSIONS[1]);
         return Err(unusable("exec.apiVersion", &why));
@@ -258,9 +215,7 @@ fn plugin(
     }
     // A bare name is looked up in PATH; one with a slash is a path like any other.
     let command = if exec.command.contains(std::path::is_separator) {
-        base.path("exec.command", &exec.command)?
-            .display()
-            .to_string()
+        base.path("exec.command", &exec.command)?.display().to_string()
     } else {
         exec.command.clone()
     };
@@ -268,15 +223,8 @@ fn plugin(
     Ok(Exec {
         api_version: exec.api_version.clone(),
         command,
-        args: exec
-            .args
-            .iter()
-            .flatten()
-            .map(|arg| Secret::new(arg.as_str()))
-            .collect(),
-        env: env
-            .map(|it| (it.name.clone(), Secret::new(it.value.as_str())))
-            .collect(),
+        args: exec.args.iter().flatten().map(|arg| Secret::new(arg.as_str())).collect(),
+        env: env.map(|it| (it.name.clone(), Secret::new(it.value.as_str()))).collect(),
         install_hint: exec.install_hint.clone().filter(|hint| !hint.is_empty()),
         cluster: exec.provide_cluster_info.then(|| told(cluster, authority)),
     })
@@ -320,23 +268,15 @@ fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectionEr
                 extra: extra.into_iter().flat_map(each).collect(),
             }))
         }
-        _ if more => Err(ConnectionError::Alone {
-            field: "as-groups",
-            lacks: "as",
-        }),
+        _ if more => Err(ConnectionError::Alone { field: "as-groups", lacks: "as" }),
         _ => Ok(None),
     }
 }
 
 fn decode(field: &'static str, data: &str) -> Result<String, ConnectionError> {
-    let unusable = |why: &str| ConnectionError::BadValue {
-        field,
-        why: why.into(),
-    };
+    let unusable = |why: &str| ConnectionError::BadValue { field, why: why.into() };
     let packed: String = data.split_ascii_whitespace().collect();
-    let bytes = BASE64
-        .decode(packed)
-        .map_err(|_| unusable("its data is not base64"))?;
+    let bytes = BASE64.decode(packed).map_err(|_| unusable("its data is not base64"))?;
     String::from_utf8(bytes).map_err(|_| unusable("its data is not base64 of PEM"))
 }
 

@@ -11,6 +11,7 @@
 //! kept the question from being answered is an [`Error`].
 
 mod address;
+mod arrive;
 mod call;
 mod cluster;
 mod connection;

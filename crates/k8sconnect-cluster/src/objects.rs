@@ -198,21 +198,15 @@ impl Cluster {
         selection: Selection<'_>,
         detail: Detail,
     ) -> Result<Listed, Error> {
-        let mut listed = Listed {
-            items: vec![],
-            resource_version: String::new(),
-            warnings: vec![],
-        };
+        let mut listed =
+            Listed { items: vec![], resource_version: String::new(), warnings: vec![] };
         let mut page = Page::First;
         loop {
             let mut call = Call::get(within.collection_path(kind));
             if detail == Detail::Metadata {
                 call.accept = METADATA_LIST;
             }
-            let chosen = [
-                ("labelSelector", selection.labels),
-                ("fieldSelector", selection.fields),
-            ];
+            let chosen = [("labelSelector", selection.labels), ("fieldSelector", selection.fields)];
             for (name, selector) in chosen {
                 if let Some(selector) = selector {
                     call = call.query(name, selector);
@@ -230,12 +224,7 @@ impl Cluster {
                 continue;
             }
             let list: List = self.decode(&call, &reply)?;
-            listed.items.extend(
-                list.items
-                    .into_iter()
-                    .flatten()
-                    .map(|item| named(item, kind)),
-            );
+            listed.items.extend(list.items.into_iter().flatten().map(|item| named(item, kind)));
             listed.resource_version = list.metadata.resource_version;
             for warning in reply.warnings {
                 if !listed.warnings.contains(&warning) {
@@ -254,10 +243,7 @@ impl Cluster {
         if !object.is_object() {
             return Err(self.bad_answer(call, "JSON that is no object"));
         }
-        Ok(Answer {
-            object,
-            warnings: reply.warnings,
-        })
+        Ok(Answer { object, warnings: reply.warnings })
     }
 }
 
@@ -303,11 +289,7 @@ fn missing(at: &Location, reply: &Reply) -> Option<Missing> {
     }
     let status = reply.refusal();
     let ours = status.reason == "NotFound" && status.details.name == at.name;
-    Some(if ours {
-        Missing::Object(status)
-    } else {
-        Missing::Path(status)
-    })
+    Some(if ours { Missing::Object(status) } else { Missing::Path(status) })
 }
 
 #[cfg(test)]
@@ -320,25 +302,10 @@ mod tests {
 
     fn judged(body: &str) -> Option<Missing> {
         let gvk = Gvk::new("v1", "ConfigMap");
-        let kind = Kind {
-            gvk,
-            plural: "configmaps".into(),
-            scope: Scope::Namespaced,
-        };
-        let at = Location {
-            kind,
-            namespace: None,
-            name: "web".into(),
-        };
+        let kind = Kind { gvk, plural: "configmaps".into(), scope: Scope::Namespaced };
+        let at = Location { kind, namespace: None, name: "web".into() };
         let body = Bytes::copy_from_slice(body.as_bytes());
-        missing(
-            &at,
-            &Reply {
-                status: 404,
-                warnings: vec![],
-                body,
-            },
-        )
+        missing(&at, &Reply { status: 404, warnings: vec![], body })
     }
 
     #[test]
@@ -347,21 +314,9 @@ mod tests {
             let details = json!({ "name": name, "kind": "configmaps" });
             json!({ "kind": "Status", "reason": "NotFound", "code": 404, "details": details })
         };
-        assert!(matches!(
-            judged(&named("web").to_string()),
-            Some(Missing::Object(_))
-        ));
-        assert!(matches!(
-            judged(&named("other").to_string()),
-            Some(Missing::Path(_))
-        ));
-        assert!(matches!(
-            judged(&named("").to_string()),
-            Some(Missing::Path(_))
-        ));
-        assert!(matches!(
-            judged("404 page not found\n"),
-            Some(Missing::Path(_))
-        ));
+        assert!(matches!(judged(&named("web").to_string()), Some(Missing::Object(_))));
+        assert!(matches!(judged(&named("other").to_string()), Some(Missing::Path(_))));
+        assert!(matches!(judged(&named("").to_string()), Some(Missing::Path(_))));
+        assert!(matches!(judged("404 page not found\n"), Some(Missing::Path(_))));
     }
 }

@@ -54,10 +54,7 @@ impl Cluster {
             Served::KindMissing { nearest } => nearest,
             Served::GroupVersionMissing => None,
         };
-        Ok(Placed::NotYet(NotYet::Kind {
-            gvk: gvk.clone(),
-            nearest,
-        }))
+        Ok(Placed::NotYet(NotYet::Kind { gvk: gvk.clone(), nearest }))
     }
 
     /// Asks what an apply would do, in one request. Only an object in the way costs a second.
@@ -67,12 +64,8 @@ impl Cluster {
         manager: &str,
         body: &Value,
     ) -> Result<Observation, Error> {
-        let apply = Apply {
-            body,
-            manager,
-            conflicts: Conflicts::Force,
-            persistence: Persistence::DryRun,
-        };
+        let apply =
+            Apply { body, manager, conflicts: Conflicts::Force, persistence: Persistence::DryRun };
         let status = match self.apply(at, &apply).await {
             Ok(answer) => return Ok(Observation::Answered(answer)),
             Err(Error::Refused(status)) => status,

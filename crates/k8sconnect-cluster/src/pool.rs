@@ -43,30 +43,16 @@ mod tests {
         let mut connection = Connection::to("https://127.0.0.1:6443".parse().unwrap());
         connection.tls.trust = crate::Trust::Anyone;
         let first = pool.cluster(&connection).await.unwrap();
-        assert!(Arc::ptr_eq(
-            &first,
-            &pool.cluster(&connection.clone()).await.unwrap()
-        ));
+        assert!(Arc::ptr_eq(&first, &pool.cluster(&connection.clone()).await.unwrap()));
         connection.auth = crate::Auth::Token("other".into());
-        assert!(!Arc::ptr_eq(
-            &first,
-            &pool.cluster(&connection).await.unwrap()
-        ));
+        assert!(!Arc::ptr_eq(&first, &pool.cluster(&connection).await.unwrap()));
     }
 
     #[tokio::test]
     async fn a_broken_authority_is_told_before_anything_is_asked() {
         let mut connection = Connection::to("https://127.0.0.1:6443".parse().unwrap());
         connection.tls.trust = crate::Trust::Authorities("not PEM".into());
-        let error = Pool::default()
-            .cluster(&connection)
-            .await
-            .err()
-            .unwrap()
-            .to_string();
-        assert!(
-            error.contains("`certificate-authority` cannot be used"),
-            "{error}"
-        );
+        let error = Pool::default().cluster(&connection).await.err().unwrap().to_string();
+        assert!(error.contains("`certificate-authority` cannot be used"), "{error}");
     }
 }

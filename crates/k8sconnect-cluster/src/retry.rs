@@ -34,10 +34,7 @@ pub(crate) enum Failure {
 /// How an attempt ended, as far as repeating it is concerned.
 #[derive(Clone, Copy)]
 pub(crate) enum Ending<'a> {
-    Answered {
-        status: u16,
-        retry_after: Option<Duration>,
-    },
+    Answered { status: u16, retry_after: Option<Duration> },
     Failed(&'a Failure),
 }
 
@@ -55,12 +52,7 @@ const STRANGER: Duration = Duration::from_secs(5);
 
 impl Attempts {
     pub(crate) fn new(repeat: Repeat, started: Instant, deadline: Instant) -> Self {
-        Self {
-            repeat,
-            started,
-            deadline,
-            made: 0,
-        }
+        Self { repeat, started, deadline, made: 0 }
     }
 
     pub(crate) fn made(&self) -> u32 {
@@ -111,9 +103,7 @@ impl Attempts {
     /// do not come back at once.
     fn back_off(&self) -> Duration {
         let doubled = FIRST_PAUSE.saturating_mul(1 << self.made.saturating_sub(1).min(10));
-        doubled
-            .min(LONGEST_PAUSE)
-            .mul_f64(0.5 + fastrand::f64() / 2.0)
+        doubled.min(LONGEST_PAUSE).mul_f64(0.5 + fastrand::f64() / 2.0)
     }
 }
 
@@ -129,10 +119,7 @@ mod tests {
     }
 
     fn answered(status: u16) -> Ending<'static> {
-        Ending::Answered {
-            status,
-            retry_after: None,
-        }
+        Ending::Answered { status, retry_after: None }
     }
 
     #[test]
@@ -150,24 +137,15 @@ mod tests {
     #[test]
     fn gateway_errors_are_repeated_only_where_twice_does_no_harm() {
         for status in [502, 503, 504] {
-            assert!(
-                after(Repeat::Harmless, answered(status)).is_some(),
-                "{status}"
-            );
-            assert!(
-                after(Repeat::OnlyIfUnsent, answered(status)).is_none(),
-                "{status}"
-            );
+            assert!(after(Repeat::Harmless, answered(status)).is_some(), "{status}");
+            assert!(after(Repeat::OnlyIfUnsent, answered(status)).is_none(), "{status}");
         }
     }
 
     #[test]
     fn answers_and_refusals_end_it() {
         for status in [200, 201, 202, 400, 401, 403, 404, 405, 409, 410, 422] {
-            assert!(
-                after(Repeat::Harmless, answered(status)).is_none(),
-                "{status}"
-            );
+            assert!(after(Repeat::Harmless, answered(status)).is_none(), "{status}");
         }
     }
 
@@ -191,20 +169,14 @@ mod tests {
     #[test]
     fn the_server_is_obeyed_when_it_says_how_long() {
         let three = Duration::from_secs(3);
-        let ending = Ending::Answered {
-            status: 429,
-            retry_after: Some(three),
-        };
+        let ending = Ending::Answered { status: 429, retry_after: Some(three) };
         assert!(after(Repeat::Harmless, ending).is_some_and(|pause| pause >= three));
     }
 
     #[test]
     fn no_pause_reaches_past_the_deadline() {
         let hour = Some(Duration::from_secs(3600));
-        let ending = Ending::Answered {
-            status: 429,
-            retry_after: hour,
-        };
+        let ending = Ending::Answered { status: 429, retry_after: hour };
         assert!(after(Repeat::Harmless, ending).is_none());
     }
 
@@ -214,16 +186,8 @@ mod tests {
         let attempts = Attempts::new(Repeat::Harmless, now, now + Duration::from_secs(30));
         let refused = Failure::Unsent(Trouble::Refused);
         let later = now + Duration::from_secs(6);
-        assert!(
-            attempts
-                .pause(Ending::Failed(&refused), true, later)
-                .is_some()
-        );
-        assert!(
-            attempts
-                .pause(Ending::Failed(&refused), false, later)
-                .is_none()
-        );
+        assert!(attempts.pause(Ending::Failed(&refused), true, later).is_some());
+        assert!(attempts.pause(Ending::Failed(&refused), false, later).is_none());
     }
 
     #[test]
@@ -235,9 +199,6 @@ mod tests {
             attempts.begin();
             longest = longest.max(attempts.pause(answered(503), true, now).unwrap());
         }
-        assert!(
-            longest > FIRST_PAUSE && longest <= LONGEST_PAUSE,
-            "{longest:?}"
-        );
+        assert!(longest > FIRST_PAUSE && longest <= LONGEST_PAUSE, "{longest:?}");
     }
 }

@@ -45,19 +45,12 @@ impl Route {
         tcp.set_nodelay(true);
         tcp.set_keepalive(Some(KEEP_ALIVE));
         tcp.set_connect_timeout(Some(CONNECT_LIMIT));
-        let refused = |why: &str| ConnectionError::BadValue {
-            field: "proxy-url",
-            why: why.into(),
-        };
+        let refused = |why: &str| ConnectionError::BadValue { field: "proxy-url", why: why.into() };
         let intercept = match proxy {
             None => Matcher::from_env().intercept(server),
             Some(proxy) => {
                 let rules = Matcher::builder().all(proxy.expose()).build();
-                Some(
-                    rules
-                        .intercept(server)
-                        .ok_or_else(|| refused("it is not a URL"))?,
-                )
+                Some(rules.intercept(server).ok_or_else(|| refused("it is not a URL"))?)
             }
         };
         match intercept {
@@ -109,19 +102,11 @@ impl Service<Uri> for Route {
             }
             Self::Tunnel(tunnel) => {
                 let connecting = tunnel.call(server);
-                Box::pin(async {
-                    connecting
-                        .await
-                        .map_err(|error| ProxyFailed::of(&error).into())
-                })
+                Box::pin(async { connecting.await.map_err(|error| ProxyFailed::of(&error).into()) })
             }
             Self::Socks(socks) => {
                 let connecting = socks.call(server);
-                Box::pin(async {
-                    connecting
-                        .await
-                        .map_err(|error| ProxyFailed::of(&error).into())
-                })
+                Box::pin(async { connecting.await.map_err(|error| ProxyFailed::of(&error).into()) })
             }
         }
     }

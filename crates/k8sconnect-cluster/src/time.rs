@@ -8,9 +8,7 @@ pub(crate) fn parse(text: &str) -> Option<SystemTime> {
     let [year, month, day] = numbers(date, '-')?;
     let zone_at = clock.find(['Z', 'z', '+', '-'])?;
     let (clock, zone) = clock.split_at(zone_at);
-    let clock = clock
-        .split_once('.')
-        .map_or(clock, |(whole, _fraction)| whole);
+    let clock = clock.split_once('.').map_or(clock, |(whole, _fraction)| whole);
     let [hour, minute, second] = numbers(clock, ':')?;
     let offset = match zone {
         "Z" | "z" => 0,
@@ -28,20 +26,14 @@ pub(crate) fn parse(text: &str) -> Option<SystemTime> {
 }
 
 fn numbers(text: &str, between: char) -> Option<[i64; 3]> {
-    let numbers = text
-        .split(between)
-        .map(|part| part.parse::<u32>().map(i64::from));
+    let numbers = text.split(between).map(|part| part.parse::<u32>().map(i64::from));
     numbers.collect::<Result<Vec<_>, _>>().ok()?.try_into().ok()
 }
 
 /// Days since 1970-01-01 in the Gregorian calendar, counted from March so that the leap day is
 /// the last of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     365 * year + year.div_euclid(4) - year.div_euclid(100)
         + year.div_euclid(400)
         + (153 * month + 2) / 5
@@ -54,12 +46,7 @@ mod tests {
     use super::*;
 
     fn seconds(text: &str) -> Option<u64> {
-        Some(
-            parse(text)?
-                .duration_since(SystemTime::UNIX_EPOCH)
-                .unwrap()
-                .as_secs(),
-        )
+        Some(parse(text)?.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
     }
 
     #[test]
@@ -74,13 +61,7 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_none() {
-        for text in [
-            "",
-            "tomorrow",
-            "2026-11-15",
-            "2026-13-01T00:00:00Z",
-            "2026-11-15T08:00:00",
-        ] {
+        for text in ["", "tomorrow", "2026-11-15", "2026-13-01T00:00:00Z", "2026-11-15T08:00:00"] {
             assert_eq!(seconds(text), None, "{text:?}");
         }
     }

@@ -24,10 +24,8 @@ pub(crate) fn client_config(
     tls: &Tls,
     identity: Option<&Identity>,
 ) -> Result<ClientConfig, ConnectionError> {
-    let unusable = |error: rustls::Error| ConnectionError::BadValue {
-        field: "tls",
-        why: error.to_string(),
-    };
+    let unusable =
+        |error: rustls::Error| ConnectionError::BadValue { field: "tls", why: error.to_string() };
     let config = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(unusable)?
@@ -48,10 +46,7 @@ pub(crate) fn client_config(
 /// `openssl x509 -req` makes and which Kubernetes takes.
 fn certified(identity: &Identity) -> Result<CertifiedKey, ConnectionError> {
     let chain = certificates("client-certificate", &identity.certificate)?;
-    let unusable = |why: &str| ConnectionError::BadValue {
-        field: "client-key",
-        why: why.into(),
-    };
+    let unusable = |why: &str| ConnectionError::BadValue { field: "client-key", why: why.into() };
     // The parser's error may quote the text, and the text is the key.
     let key = PrivateKeyDer::from_pem_slice(identity.key.expose().as_bytes())
         .ok()
@@ -70,9 +65,7 @@ fn certified(identity: &Identity) -> Result<CertifiedKey, ConnectionError> {
 
 fn provider() -> Arc<CryptoProvider> {
     static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
-    PROVIDER
-        .get_or_init(|| Arc::new(aws_lc_rs::default_provider()))
-        .clone()
+    PROVIDER.get_or_init(|| Arc::new(aws_lc_rs::default_provider())).clone()
 }
 
 fn verifier(trust: &Trust) -> Result<Arc<dyn ServerCertVerifier>, ConnectionError> {
@@ -80,20 +73,14 @@ fn verifier(trust: &Trust) -> Result<Arc<dyn ServerCertVerifier>, ConnectionErro
         Trust::System => system_verifier(),
         Trust::Anyone => Ok(Arc::new(Anyone(provider()))),
         Trust::Authorities(pem) => {
-            let unusable = |why: String| ConnectionError::BadValue {
-                field: "certificate-authority",
-                why,
-            };
+            let unusable =
+                |why: String| ConnectionError::BadValue { field: "certificate-authority", why };
             let mut roots = RootCertStore::empty();
             for certificate in certificates("certificate-authority", pem)? {
-                roots
-                    .add(certificate)
-                    .map_err(|error| unusable(error.to_string()))?;
+                roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
             }
             let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), provider());
-            Ok(verifier
-                .build()
-                .map_err(|error| unusable(error.to_string()))?)
+            Ok(verifier.build().map_err(|error| unusable(error.to_string()))?)
         }
     }
 }
@@ -101,11 +88,8 @@ fn verifier(trust: &Trust) -> Result<Arc<dyn ServerCertVerifier>, ConnectionErro
 fn system_verifier() -> Result<Arc<dyn ServerCertVerifier>, ConnectionError> {
     type Verifier = rustls_platform_verifier::Verifier;
     static VERIFIER: OnceLock<Result<Arc<Verifier>, String>> = OnceLock::new();
-    let verifier = VERIFIER.get_or_init(|| {
-        Verifier::new(provider())
-            .map(Arc::new)
-            .map_err(|error| error.to_string())
-    });
+    let verifier = VERIFIER
+        .get_or_init(|| Verifier::new(provider()).map(Arc::new).map_err(|error| error.to_string()));
     match verifier {
         Ok(verifier) => Ok(verifier.clone()),
         Err(why) => Err(ConnectionError::BadValue {
@@ -119,10 +103,7 @@ fn certificates(
     field: &'static str,
     pem: &str,
 ) -> Result<Vec<CertificateDer<'static>>, ConnectionError> {
-    let unusable = |why: &str| ConnectionError::BadValue {
-        field,
-        why: why.into(),
-    };
+    let unusable = |why: &str| ConnectionError::BadValue { field, why: why.into() };
     let found = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
     match found {
         Ok(found) if found.is_empty() => Err(unusable("there is no certificate in PEM in it")),

@@ -43,11 +43,7 @@ pub(crate) struct Transports {
 impl Transports {
     pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
         let own = Transport::new(connection, connection.tls.identity.as_ref())?;
-        Ok(Self {
-            connection: connection.clone(),
-            own: Arc::new(own),
-            brought: Mutex::default(),
-        })
+        Ok(Self { connection: connection.clone(), own: Arc::new(own), brought: Mutex::default() })
     }
 
     pub(crate) fn of(&self, credential: &Credential) -> Result<Arc<Transport>, ConnectionError> {
@@ -83,9 +79,7 @@ const LARGEST_HEADERS: u32 = 1 << 20;
 
 impl Transport {
     fn new(connection: &Connection, identity: Option<&Identity>) -> Result<Self, ConnectionError> {
-        let bad_host = |error: http::Error| ConnectionError::BadHost {
-            why: error.to_string(),
-        };
+        let bad_host = |error: http::Error| ConnectionError::BadHost { why: error.to_string() };
         let server = connection.host.uri("/").map_err(bad_host)?;
         let names: Arc<dyn ResolveServerName + Send + Sync> = match &connection.tls.server_name {
             None => Arc::new(DefaultServerNameResolver::default()),
@@ -101,29 +95,17 @@ impl Transport {
         let config = tls::client_config(&connection.tls, identity)?;
         let route = Route::to(&server, connection.proxy.as_ref())?;
         let connector = HttpsConnector::new(route, config, false, names);
-        Ok(Self {
-            connector,
-            server,
-            client: OnceCell::new(),
-        })
+        Ok(Self { connector, server, client: OnceCell::new() })
     }
 
     pub(crate) async fn send(
         &self,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Failure> {
-        let client = self
-            .client
-            .get_or_try_init(|| self.open())
-            .await
-            .map_err(Failure::Unsent)?;
+        let client = self.client.get_or_try_init(|| self.open()).await.map_err(Failure::Unsent)?;
         client.request(request).await.map_err(|error| {
             let trouble = Trouble::of(&error);
-            if error.is_connect() {
-                Failure::Unsent(trouble)
-            } else {
-                Failure::Lost(trouble)
-            }
+            if error.is_connect() { Failure::Unsent(trouble) } else { Failure::Lost(trouble) }
         })
     }
 
@@ -135,10 +117,7 @@ impl Transport {
         };
         let http2 = stream.connected().is_negotiated_h2();
         let ready = Arc::new(Mutex::new(Some(stream)));
-        let connector = Handover {
-            connector: self.connector.clone(),
-            ready,
-        };
+        let connector = Handover { connector: self.connector.clone(), ready };
         Ok(Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -167,11 +146,7 @@ impl Service<Uri> for Handover {
     }
 
     fn call(&mut self, server: Uri) -> Self::Future {
-        let ready = self
-            .ready
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
         match ready {
             Some(stream) => Box::pin(std::future::ready(Ok(stream))),
             None => {

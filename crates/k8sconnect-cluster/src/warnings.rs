@@ -89,10 +89,7 @@ mod tests {
 
     #[test]
     fn a_date_is_not_a_warning() {
-        assert_eq!(
-            read(&[r#"299 - "a" "Sun, 15 Nov 2026 08:00:00 GMT", 299 - "b""#]),
-            ["a", "b"]
-        );
+        assert_eq!(read(&[r#"299 - "a" "Sun, 15 Nov 2026 08:00:00 GMT", 299 - "b""#]), ["a", "b"]);
     }
 
     #[test]
@@ -103,13 +100,7 @@ mod tests {
     #[test]
     fn other_codes_and_broken_headers_are_left_out() {
         assert!(
-            read(&[
-                r#"110 anderson "Response is stale""#,
-                "299",
-                r#"299 - "open"#,
-                ""
-            ])
-            .is_empty()
+            read(&[r#"110 anderson "Response is stale""#, "299", r#"299 - "open"#, ""]).is_empty()
         );
     }
 }

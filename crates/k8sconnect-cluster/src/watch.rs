@@ -68,18 +68,13 @@ enum State {
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The server ends a watch after a while of its own choosing; asked for, it is predictable.
-const WATCH_SECONDS: &str = "240";
+pub(crate) const WATCH_SECONDS: &str = "240";
 /// An event holds one object; etcd stops at a few MiB.
 const LARGEST_EVENT: usize = 64 << 20;
 
 impl Cluster {
     pub fn follow<'a>(&self, at: &'a Location) -> Follow<'a> {
-        Follow {
-            cluster: self.clone(),
-            at,
-            state: State::Unknown,
-            pause: FIRST_PAUSE,
-        }
+        Follow { cluster: self.clone(), at, state: State::Unknown, pause: FIRST_PAUSE }
     }
 
     /// Waits until the object with this uid is no more: absent, or its name another's.
@@ -179,15 +174,9 @@ impl Follow<'_> {
     async fn find(&mut self) -> Result<Option<Seen>, Error> {
         let namespace = self.at.namespace.as_deref().unwrap_or("default");
         let name = format!("metadata.name={}", self.at.name);
-        let selection = Selection {
-            fields: Some(&name),
-            ..Selection::default()
-        };
+        let selection = Selection { fields: Some(&name), ..Selection::default() };
         let within = Within::Namespace(namespace);
-        let listed = self
-            .cluster
-            .list(&self.at.kind, within, selection, Detail::Full)
-            .await;
+        let listed = self.cluster.list(&self.at.kind, within, selection, Detail::Full).await;
         match listed {
             Ok(mut listed) => {
                 self.state = State::Known(listed.resource_version);
@@ -209,10 +198,7 @@ impl Follow<'_> {
             .query("allowWatchBookmarks", "true")
             .query("timeoutSeconds", WATCH_SECONDS);
         self.state = match self.cluster.open(&call).await? {
-            Answered::Stream(body) => State::Watching {
-                version,
-                stream: Lines::new(body),
-            },
+            Answered::Stream(body) => State::Watching { version, stream: Lines::new(body) },
             Answered::Reply(reply) if reply.status == 410 => State::Unknown,
             Answered::Reply(reply) if unwatchable(Some(reply.status)) => State::Polling,
             Answered::Reply(reply) => return Err(Error::Refused(Box::new(reply.refusal()))),
@@ -244,12 +230,12 @@ impl Follow<'_> {
 }
 
 /// Forbidden to us, or a server that cannot watch this.
-fn unwatchable(code: Option<u16>) -> bool {
+pub(crate) fn unwatchable(code: Option<u16>) -> bool {
     matches!(code, Some(403..=405))
 }
 
 /// The JSON documents of a stream, one per line.
-struct Lines {
+pub(crate) struct Lines {
     body: Incoming,
     buffer: Vec<u8>,
     ready: VecDeque<Value>,
@@ -258,17 +244,12 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(body: Incoming) -> Self {
-        Self {
-            body,
-            buffer: Vec::new(),
-            ready: VecDeque::new(),
-            fruitful: false,
-        }
+    pub(crate) fn new(body: Incoming) -> Self {
+        Self { body, buffer: Vec::new(), ready: VecDeque::new(), fruitful: false }
     }
 
     /// `None` at the end, be it orderly or not.
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 self.fruitful = true;
@@ -289,12 +270,8 @@ fn events(buffer: &mut Vec<u8>) -> Option<Vec<Value>> {
         return (buffer.len() <= LARGEST_EVENT).then(Vec::new);
     };
     let whole = buffer.drain(..=end).collect::<Vec<_>>();
-    let lines = whole
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.trim_ascii().is_empty());
-    lines
-        .map(|line| serde_json::from_slice(line).ok())
-        .collect()
+    let lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    lines.map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
 #[cfg(test)]
@@ -307,10 +284,7 @@ mod tests {
         assert_eq!(events(&mut buffer), Some(vec![]));
         buffer.extend_from_slice(b"\n{\"type\":\"MODIFIED\"}\n{\"ty");
         let kinds = events(&mut buffer).unwrap();
-        assert_eq!(
-            kinds.iter().map(|it| &it["type"]).collect::<Vec<_>>(),
-            ["ADDED", "MODIFIED"]
-        );
+        assert_eq!(kinds.iter().map(|it| &it["type"]).collect::<Vec<_>>(), ["ADDED", "MODIFIED"]);
         assert_eq!(buffer, b"{\"ty");
     }
 

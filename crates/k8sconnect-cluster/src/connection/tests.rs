@@ -15,10 +15,7 @@ fn with(change: impl FnOnce(&mut Connection)) -> Connection {
 }
 
 fn identity(certificate: &str, key: &str) -> Option<Identity> {
-    Some(Identity {
-        certificate: certificate.into(),
-        key: key.into(),
-    })
+    Some(Identity { certificate: certificate.into(), key: key.into() })
 }
 
 fn exec(change: impl FnOnce(&mut Exec)) -> Connection {
@@ -35,10 +32,7 @@ fn exec(change: impl FnOnce(&mut Exec)) -> Connection {
 }
 
 fn acting(change: impl FnOnce(&mut Impersonation)) -> Connection {
-    let mut other = Impersonation {
-        user: "jane".into(),
-        ..Impersonation::default()
-    };
+    let mut other = Impersonation { user: "jane".into(), ..Impersonation::default() };
     change(&mut other);
     with(|it| it.impersonation = Some(other))
 }
@@ -105,32 +99,18 @@ fn a_bare_host_is_https_and_a_prefix_stays() {
     let shown = |text: &str| text.parse::<Host>().unwrap().to_string();
     assert_eq!(shown("k.example:6443"), "https://k.example:6443");
     assert_eq!(shown("https://k.example/"), "https://k.example");
-    assert_eq!(
-        shown(" https://k.example/k8s/c-1/ "),
-        "https://k.example/k8s/c-1"
-    );
+    assert_eq!(shown(" https://k.example/k8s/c-1/ "), "https://k.example/k8s/c-1");
     let host: Host = "https://k.example/k8s/c-1".parse().unwrap();
-    assert_eq!(
-        host.uri("/api/v1?x=y").unwrap(),
-        "https://k.example/k8s/c-1/api/v1?x=y"
-    );
+    assert_eq!(host.uri("/api/v1?x=y").unwrap(), "https://k.example/k8s/c-1/api/v1?x=y");
     assert_eq!("https://[::1]:6443".parse::<Host>().unwrap().name(), "::1");
 }
 
 #[test]
 fn a_host_that_is_none_is_refused_without_being_quoted() {
-    for text in [
-        "",
-        "https://",
-        "ftp://k.example",
-        "https://me:hunter2@k.example",
-        "a b",
-        "https://k/?x",
-    ] {
-        let error = text
-            .parse::<Host>()
-            .err()
-            .unwrap_or_else(|| panic!("{text:?} was taken"));
+    for text in
+        ["", "https://", "ftp://k.example", "https://me:hunter2@k.example", "a b", "https://k/?x"]
+    {
+        let error = text.parse::<Host>().err().unwrap_or_else(|| panic!("{text:?} was taken"));
         assert!(matches!(error, ConnectionError::BadHost { .. }));
         assert!(!error.to_string().contains("hunter2"), "{error}");
     }

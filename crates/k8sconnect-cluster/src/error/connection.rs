@@ -88,10 +88,7 @@ impl ConnectionError {
                 sentence(why)
             }
             Self::NoContextChosen { contexts } => {
-                format!(
-                    "It has no `current-context`, and these contexts: {}.",
-                    listed(contexts)
-                )
+                format!("It has no `current-context`, and these contexts: {}.", listed(contexts))
             }
             Self::UnknownContext { contexts, .. } => {
                 format!("It has these contexts: {}.", listed(contexts))
@@ -133,15 +130,8 @@ impl ConnectionError {
 fn sentence(text: &str) -> String {
     let text = text.trim();
     let mut letters = text.chars();
-    let first = letters
-        .next()
-        .map(|it| it.to_uppercase().to_string())
-        .unwrap_or_default();
-    let stop = if text.ends_with(['.', '!', '?']) {
-        ""
-    } else {
-        "."
-    };
+    let first = letters.next().map(|it| it.to_uppercase().to_string()).unwrap_or_default();
+    let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("{first}{}{stop}", letters.as_str())
 }
 
@@ -149,11 +139,7 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none".into();
     }
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Display for ConnectionError {

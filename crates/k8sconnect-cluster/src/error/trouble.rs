@@ -53,18 +53,13 @@ impl Trouble {
             last = error.to_string();
             if let Some(proxy) = error.downcast_ref::<ProxyFailed>() {
                 // What lies below is about the proxy, not about the API server.
-                return Self::Proxy {
-                    why: proxy.to_string(),
-                };
+                return Self::Proxy { why: proxy.to_string() };
             }
             if let Some(trouble) = Self::told_by(error) {
                 found = Some(trouble);
             }
             // An `io::Error` keeps what it wraps beside its `source`, which skips a level.
-            next = match error
-                .downcast_ref::<io::Error>()
-                .and_then(io::Error::get_ref)
-            {
+            next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
                 Some(inner) => Some(inner),
                 None => error.source(),
             };
@@ -74,9 +69,7 @@ impl Trouble {
 
     fn told_by(error: &(dyn StdError + 'static)) -> Option<Self> {
         if let Some(lookup) = error.downcast_ref::<LookupFailed>() {
-            return Some(Self::NameNotFound {
-                why: lookup.0.to_string(),
-            });
+            return Some(Self::NameNotFound { why: lookup.0.to_string() });
         }
         if error.is::<tokio::time::error::Elapsed>() {
             return Some(Self::Silent);
@@ -110,13 +103,11 @@ impl Trouble {
             Tls::InvalidCertificate(Certificate::UnknownIssuer | Certificate::BadSignature) => {
                 Self::UnknownAuthority
             }
-            Tls::InvalidCertificate(Certificate::NotValidForName) => Self::WrongName {
-                presented: Vec::new(),
-            },
+            Tls::InvalidCertificate(Certificate::NotValidForName) => {
+                Self::WrongName { presented: Vec::new() }
+            }
             Tls::InvalidCertificate(Certificate::NotValidForNameContext { presented, .. }) => {
-                Self::WrongName {
-                    presented: presented.iter().map(|name| bare(name)).collect(),
-                }
+                Self::WrongName { presented: presented.iter().map(|name| bare(name)).collect() }
             }
             Tls::InvalidCertificate(Certificate::Expired | Certificate::ExpiredContext { .. }) => {
                 Self::Expired
@@ -135,9 +126,7 @@ impl Trouble {
                 | Alert::UnsupportedCertificate
                 | Alert::AccessDenied,
             ) => Self::ClientCertificate,
-            other => Self::Tls {
-                why: other.to_string(),
-            },
+            other => Self::Tls { why: other.to_string() },
         }
     }
 
@@ -175,10 +164,7 @@ impl Trouble {
                 "Its certificate is for another name.".into()
             }
             Self::WrongName { presented } => {
-                let names = presented
-                    .iter()
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>();
+                let names = presented.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
                 format!("Its certificate is for another name: {}.", names.join(", "))
             }
             Self::Expired => "Its certificate has expired.".into(),
@@ -238,9 +224,7 @@ impl Trouble {
 
 /// The verifier gives names as it prints them for debugging: `DnsName("a.example")`.
 fn bare(name: &str) -> String {
-    let inner = name
-        .split_once('(')
-        .and_then(|(_, rest)| rest.strip_suffix(')'));
+    let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(name).trim_matches('"').to_owned()
 }
 
@@ -257,15 +241,9 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_certificate_is_told_apart() {
         let certificate = |it| wrapped(rustls::Error::InvalidCertificate(it));
-        assert_eq!(
-            certificate(CertificateError::UnknownIssuer),
-            Trouble::UnknownAuthority
-        );
+        assert_eq!(certificate(CertificateError::UnknownIssuer), Trouble::UnknownAuthority);
         assert_eq!(certificate(CertificateError::Expired), Trouble::Expired);
-        assert_eq!(
-            certificate(CertificateError::NotValidYet),
-            Trouble::NotYetValid
-        );
+        assert_eq!(certificate(CertificateError::NotValidYet), Trouble::NotYetValid);
         let alert = rustls::Error::AlertReceived(AlertDescription::CertificateExpired);
         assert_eq!(wrapped(alert), Trouble::ClientCertificate);
     }
@@ -274,10 +252,7 @@ mod tests {
     fn a_certificate_for_another_name_names_the_names_it_is_for() {
         let error = CertificateError::NotValidForNameContext {
             expected: rustls::pki_types::ServerName::try_from("a.example").unwrap(),
-            presented: vec![
-                "DnsName(\"b.example\")".into(),
-                "IpAddress(10.0.0.1)".into(),
-            ],
+            presented: vec!["DnsName(\"b.example\")".into(), "IpAddress(10.0.0.1)".into()],
         };
         let why = wrapped(rustls::Error::InvalidCertificate(error)).why();
         assert!(why.contains("`b.example`, `10.0.0.1`"), "{why}");
@@ -296,11 +271,6 @@ mod tests {
     #[test]
     fn the_innermost_cause_is_quoted_where_nothing_is_known() {
         let error = io::Error::other(io::Error::other("the wire is cut"));
-        assert_eq!(
-            Trouble::of(&error),
-            Trouble::Other {
-                why: "the wire is cut".into()
-            }
-        );
+        assert_eq!(Trouble::of(&error), Trouble::Other { why: "the wire is cut".into() });
     }
 }

@@ -28,10 +28,7 @@ async fn a_token_is_taken_with_its_expiry() {
     let status = json!({ "token": "t", "expirationTimestamp": "1970-01-01T00:01:00Z" });
     let brought = run(&printing(&status)).await.unwrap();
     assert_eq!(brought.token, Some("t".into()));
-    assert_eq!(
-        brought.expires,
-        Some(SystemTime::UNIX_EPOCH + Duration::from_secs(60))
-    );
+    assert_eq!(brought.expires, Some(SystemTime::UNIX_EPOCH + Duration::from_secs(60)));
 }
 
 #[tokio::test]
@@ -39,13 +36,7 @@ async fn a_certificate_is_taken_beside_a_token() {
     let status = json!({ "token": "t", "clientCertificateData": "c", "clientKeyData": "k" });
     let brought = run(&printing(&status)).await.unwrap();
     assert_eq!(brought.token, Some("t".into()));
-    assert_eq!(
-        brought.identity,
-        Some(Identity {
-            certificate: "c".into(),
-            key: "k".into()
-        })
-    );
+    assert_eq!(brought.identity, Some(Identity { certificate: "c".into(), key: "k".into() }));
 }
 
 #[tokio::test]
@@ -95,10 +86,7 @@ async fn what_is_no_credential_is_refused_without_being_quoted() {
         printing(&json!({ "token": "hunter2", "expirationTimestamp": "soon" })),
     ] {
         let error = refused(plugin).await;
-        assert!(
-            error.contains("brought no credential") && !error.contains("hunter2"),
-            "{error}"
-        );
+        assert!(error.contains("brought no credential") && !error.contains("hunter2"), "{error}");
     }
 }
 

@@ -38,12 +38,7 @@ users:
 #[test]
 fn the_current_context_is_taken_unless_another_is_named() {
     let text = format!("{TWO}current-context: one\n");
-    let host = |context| {
-        Connection::from_kubeconfig(&text, context)
-            .unwrap()
-            .host
-            .to_string()
-    };
+    let host = |context| Connection::from_kubeconfig(&text, context).unwrap().host.to_string();
     assert_eq!(host(None), "https://one.example");
     assert_eq!(host(Some("two")), "https://two.example");
 }
@@ -53,24 +48,11 @@ fn without_a_current_context_the_choice_is_the_users() {
     let error = Connection::from_kubeconfig(TWO, None).err().unwrap();
     let contexts = vec!["one".into(), "two".into(), "broken".into()];
     assert_eq!(error, ConnectionError::NoContextChosen { contexts });
-    assert!(
-        error.to_string().contains("`one`, `two`, `broken`"),
-        "{error}"
-    );
-    let error = Connection::from_kubeconfig(TWO, Some("three"))
-        .err()
-        .unwrap();
+    assert!(error.to_string().contains("`one`, `two`, `broken`"), "{error}");
+    let error = Connection::from_kubeconfig(TWO, Some("three")).err().unwrap();
     assert!(error.to_string().contains("no context `three`"), "{error}");
-    let error = Connection::from_kubeconfig(TWO, Some("broken"))
-        .err()
-        .unwrap();
-    assert_eq!(
-        error,
-        ConnectionError::Missing {
-            what: "cluster",
-            name: "c3".into()
-        }
-    );
+    let error = Connection::from_kubeconfig(TWO, Some("broken")).err().unwrap();
+    assert_eq!(error, ConnectionError::Missing { what: "cluster", name: "c3".into() });
 }
 
 #[test]
@@ -92,15 +74,9 @@ fn json_is_a_kubeconfig_too() {
 fn each_way_to_log_in_is_read() {
     let auth = |user| take("", user).unwrap().auth;
     assert_eq!(auth("token: t"), Auth::Token("t".into()));
-    assert_eq!(
-        auth("tokenFile: /var/t\ntoken: t"),
-        Auth::TokenFile("/var/t".into())
-    );
+    assert_eq!(auth("tokenFile: /var/t\ntoken: t"), Auth::TokenFile("/var/t".into()));
     let (username, password) = ("me".into(), "p".into());
-    assert_eq!(
-        auth("username: me\npassword: p"),
-        Auth::Basic { username, password }
-    );
+    assert_eq!(auth("username: me\npassword: p"), Auth::Basic { username, password });
     assert_eq!(auth("{}"), Auth::None);
 }
 
@@ -114,10 +90,7 @@ fn inline_data_beats_a_file_and_is_decoded() {
     assert_eq!(connection.tls.server_name.as_deref(), Some("other.example"));
     assert_eq!(connection.proxy, Some("http://proxy.example".into()));
     let identity = connection.tls.identity.unwrap();
-    assert_eq!(
-        (identity.certificate.as_str(), identity.key.expose()),
-        ("cert", "key")
-    );
+    assert_eq!((identity.certificate.as_str(), identity.key.expose()), ("cert", "key"));
 }
 
 #[test]
@@ -125,36 +98,20 @@ fn insecure_is_taken_alone_and_refused_beside_an_authority() {
     let insecure = "insecure-skip-tls-verify: true";
     assert_eq!(take(insecure, "{}").unwrap().tls.trust, Trust::Anyone);
     let both = format!("{insecure}\ncertificate-authority-data: Y2E=");
-    assert!(matches!(
-        refused(&both, "{}"),
-        ConnectionError::BadValue { .. }
-    ));
+    assert!(matches!(refused(&both, "{}"), ConnectionError::BadValue { .. }));
 }
 
 #[test]
 fn a_relative_path_means_nothing_in_a_text_and_the_folder_in_a_file() {
     let error = refused("certificate-authority: ca.pem", "{}");
     let field = "certificate-authority";
-    assert_eq!(
-        error,
-        ConnectionError::RelativePath {
-            field,
-            path: "ca.pem".into()
-        }
-    );
-    assert!(
-        error.to_string().contains("`certificate-authority-data`"),
-        "{error}"
-    );
+    assert_eq!(error, ConnectionError::RelativePath { field, path: "ca.pem".into() });
+    assert!(error.to_string().contains("`certificate-authority-data`"), "{error}");
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config");
     fs::write(folder.path().join("ca.pem"), "ca").unwrap();
-    fs::write(
-        &file,
-        config("certificate-authority: ca.pem", "tokenFile: t"),
-    )
-    .unwrap();
+    fs::write(&file, config("certificate-authority: ca.pem", "tokenFile: t")).unwrap();
     let connection = Connection::from_kubeconfig_file(&file, None).unwrap();
     assert_eq!(connection.tls.trust, Trust::Authorities("ca".into()));
     assert_eq!(connection.auth, Auth::TokenFile(folder.path().join("t")));
@@ -171,16 +128,10 @@ fn a_missing_file_is_named_with_its_field() {
 
 #[test]
 fn half_of_a_pair_is_refused() {
-    for user in [
-        "client-key-data: a2V5",
-        "client-certificate-data: a2V5",
-        "username: me",
-        "password: p",
-    ] {
-        assert!(
-            matches!(refused("", user), ConnectionError::Alone { .. }),
-            "{user}"
-        );
+    for user in
+        ["client-key-data: a2V5", "client-certificate-data: a2V5", "username: me", "password: p"]
+    {
+        assert!(matches!(refused("", user), ConnectionError::Alone { .. }), "{user}");
     }
 }
 
@@ -198,10 +149,7 @@ const PLUGIN: &str = "exec:\n  apiVersion: client.authentication.k8s.io/v1\n  co
 
 #[test]
 fn a_plugin_is_read_with_all_it_is_to_be_told() {
-    let Auth::Exec(exec) = take("certificate-authority-data: Y2E=", PLUGIN)
-        .unwrap()
-        .auth
-    else {
+    let Auth::Exec(exec) = take("certificate-authority-data: Y2E=", PLUGIN).unwrap().auth else {
         panic!("a plugin was given")
     };
     assert_eq!(exec.command, "aws");
@@ -226,10 +174,7 @@ fn a_plugin_that_cannot_work_here_is_refused() {
     let interactive = format!("{PLUGIN}\n  interactiveMode: Always");
     assert!(refused("", &interactive).to_string().contains("terminal"));
     let relative = PLUGIN.replace("command: aws", "command: ./aws");
-    assert!(matches!(
-        refused("", &relative),
-        ConnectionError::RelativePath { .. }
-    ));
+    assert!(matches!(refused("", &relative), ConnectionError::RelativePath { .. }));
 }
 
 #[test]
@@ -240,33 +185,18 @@ fn acting_as_another_is_never_dropped() {
         (other.user.as_str(), other.groups.as_slice()),
         ("jane", ["devs".into()].as_slice())
     );
-    assert_eq!(
-        other.extra,
-        [("scope".into(), "a".into()), ("scope".into(), "b".into())]
-    );
-    assert!(matches!(
-        refused("", "as-groups: [devs]"),
-        ConnectionError::Alone { .. }
-    ));
+    assert_eq!(other.extra, [("scope".into(), "a".into()), ("scope".into(), "b".into())]);
+    assert!(matches!(refused("", "as-groups: [devs]"), ConnectionError::Alone { .. }));
 }
 
 #[test]
 fn what_is_no_kubeconfig_is_refused_without_quoting_it() {
     let token = config("", "token: {hunter2: hunter2}");
-    for text in [
-        "",
-        "hunter2",
-        "- hunter2",
-        "a: [hunter2",
-        "a: 1\n---\nb: 2",
-        "users: hunter2",
-        &token,
-    ] {
+    for text in
+        ["", "hunter2", "- hunter2", "a: [hunter2", "a: 1\n---\nb: 2", "users: hunter2", &token]
+    {
         let error = Connection::from_kubeconfig(text, None).err().unwrap();
-        assert!(
-            matches!(error, ConnectionError::BadKubeconfig { .. }),
-            "{text:?}: {error}"
-        );
+        assert!(matches!(error, ConnectionError::BadKubeconfig { .. }), "{text:?}: {error}");
         assert!(!error.to_string().contains("hunter2"), "{error}");
     }
     let error = refused("certificate-authority-data: '%hunter2%'", "{}");

@@ -19,16 +19,11 @@ pub(super) fn parse(text: &str) -> Result<Kubeconfig, ConnectionError> {
         [only] => only.value.clone(),
         [] => return Err(refused("it is empty".into())),
         many => {
-            return Err(refused(format!(
-                "it holds {} documents, not one",
-                many.len()
-            )));
+            return Err(refused(format!("it holds {} documents, not one", many.len())));
         }
     };
     if !value.is_object() {
-        return Err(refused(
-            "it is not a map with `clusters`, `users` and `contexts`".into(),
-        ));
+        return Err(refused("it is not a map with `clusters`, `users` and `contexts`".into()));
     }
     // serde's complaints quote the offending value, which may be a credential.
     serde_json::from_value(value)
@@ -53,12 +48,7 @@ pub(super) struct Kubeconfig {
 #[serde(bound = "T: Default + Deserialize<'de>")]
 pub(super) struct Named<T> {
     pub(super) name: String,
-    #[serde(
-        alias = "context",
-        alias = "cluster",
-        alias = "user",
-        alias = "extension"
-    )]
+    #[serde(alias = "context", alias = "cluster", alias = "user", alias = "extension")]
     #[serde(default, deserialize_with = "nullable")]
     pub(super) value: T,
 }
