@@ -22,6 +22,7 @@ mod kinds;
 mod kubeconfig;
 mod objects;
 mod observe;
+mod owners;
 mod pool;
 mod retry;
 mod route;

@@ -238,7 +238,7 @@ impl Cluster {
         }
     }
 
-    fn answer(&self, call: &Call, reply: Reply) -> Result<Answer, Error> {
+    pub(crate) fn answer(&self, call: &Call, reply: Reply) -> Result<Answer, Error> {
         let object: Value = self.decode(call, &reply)?;
         if !object.is_object() {
             return Err(self.bad_answer(call, "JSON that is no object"));

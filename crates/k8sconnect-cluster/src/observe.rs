@@ -63,9 +63,9 @@ impl Cluster {
         at: &Location,
         manager: &str,
         body: &Value,
+        conflicts: Conflicts,
     ) -> Result<Observation, Error> {
-        let apply =
-            Apply { body, manager, conflicts: Conflicts::Force, persistence: Persistence::DryRun };
+        let apply = Apply { body, manager, conflicts, persistence: Persistence::DryRun };
         let status = match self.apply(at, &apply).await {
             Ok(answer) => return Ok(Observation::Answered(answer)),
             Err(Error::Refused(status)) => status,

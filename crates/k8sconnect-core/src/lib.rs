@@ -8,6 +8,7 @@
 //! There is no async, no I/O, no clock, no randomness and no hash-ordered map in this crate: the
 //! same input gives the same bytes. It never says Terraform.
 
+pub mod adoption;
 pub mod field;
 pub mod identity;
 pub mod ignore;

@@ -102,7 +102,7 @@ impl Planner<'_> {
         }
         let owners = Owners::of_object(live)?;
         let settled = self.our_fields(&owners, live) == self.our_fields(&kept.owners, live)
-            && self.refreshed(prior, live)?.texts(prior.key) == kept.texts;
+            && self.refreshed(prior, live)?.texts(prior.key) == self.kept_texts(kept, live);
         Ok(if settled { Glance::Settled } else { Glance::Ask })
     }
 
@@ -114,7 +114,7 @@ impl Planner<'_> {
         prior: Prior<'_>,
         shown: Option<&BTreeMap<String, String>>,
     ) -> Glance {
-        let kept = prior.kept.map(|kept| by_path_text(&kept.texts));
+        let kept = prior.kept.map(|kept| by_path_text(&self.kept_texts(kept, &Value::Null)));
         let settled =
             desired.value() == prior.manifest.value() && kept.is_some() && kept.as_ref() == shown;
         if settled { Glance::Settled } else { Glance::Ask }
@@ -193,7 +193,7 @@ impl Planner<'_> {
         let respelled = desired.has_same_shape(prior.manifest)
             && *ours == self.our_fields(&kept.owners, answer)
             && texts.len() == projection.0.len()
-            && texts == kept.texts
+            && texts == self.kept_texts(kept, answer)
             && spelling::same_order(ours, desired.value(), prior.manifest.value());
         if respelled { Spelling::Former } else { Spelling::New }
     }
@@ -252,6 +252,16 @@ impl Planner<'_> {
         let mut fields = owners.applied_by(self.manager);
         fields.remove_tree(&FieldPath::fields(["metadata", "annotations", ID_ANNOTATION]));
         self.ignoring.rest(&fields, object)
+    }
+
+    /// The leaves kept from the last write, without those that are ignored by now.
+    fn kept_texts(self, kept: &Kept, object: &Value) -> Texts {
+        let mut texts = kept.texts.clone();
+        if !self.ignoring.is_empty() {
+            let ignored = self.ignoring.among(&kept.owners.applied_by(self.manager), object);
+            texts.retain(|path, _| !ignored.contains(path));
+        }
+        texts
     }
 
     /// Ignored paths that reach into what our entry holds as a whole.

@@ -13,6 +13,7 @@ mod messages;
 mod object;
 mod provider;
 mod session;
+mod terms;
 
 pub use provider::K8sConnect;
 

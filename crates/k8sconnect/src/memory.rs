@@ -25,6 +25,7 @@ struct Content {
     order: VecDeque<String>,
     ids: BTreeSet<String>,
     uids: BTreeSet<String>,
+    for_write: BTreeMap<String, Value>,
 }
 
 /// What is remembered of an object.
@@ -52,6 +53,16 @@ impl Memory {
             };
             content.seen.remove(&oldest);
         }
+    }
+
+    /// Keeps an object that was read for a write, which follows in the same process.
+    pub(crate) fn keep_for_write(&self, id: &str, live: Value) {
+        self.content().for_write.insert(id.to_owned(), live);
+    }
+
+    /// Hands it over.
+    pub(crate) fn recall_for_write(&self, id: &str) -> Option<Value> {
+        self.content().for_write.remove(id)
     }
 
     /// Hands over what was read for the resource with this id.

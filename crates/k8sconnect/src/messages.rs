@@ -9,6 +9,7 @@ pub(crate) mod manifest;
 pub(crate) mod object;
 pub(crate) mod ownership;
 pub(crate) mod state;
+pub(crate) mod terms;
 
 /// What stands for a value that is not there.
 pub(crate) const ABSENT: &str = "(absent)";

@@ -20,10 +20,11 @@ use tfplugin::{
 };
 
 use crate::session::Session;
+use crate::terms::Terms;
 use crate::{connect, messages};
-use model::ObjectModel;
 
 pub(crate) use leaves::Surprise;
+pub(crate) use model::ObjectModel;
 
 pub(crate) struct ObjectResource {
     session: Arc<Session>,
@@ -57,8 +58,8 @@ impl Resource for ObjectResource {
                 Err(errors) => problems.push(messages::manifest::unusable(&errors)),
             }
         }
-        if let Err(errors) = connect::reach(&config.cluster) {
-            problems.extend(errors);
+        for checked in [connect::reach(&config.cluster).err(), Terms::read(&config).err()] {
+            problems.extend(checked.into_iter().flatten());
         }
         problems.into_result().map(|_| ())
     }

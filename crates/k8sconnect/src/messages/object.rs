@@ -1,12 +1,16 @@
 //! What is said about one object: why it cannot be planned, applied, read or deleted.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8sconnect_cluster::{Error, NotYet};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
+use k8sconnect_core::field::walk;
 use k8sconnect_core::identity::{ID_ANNOTATION, IdentityChange, ObjectKey};
+use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::rejection::{Cause, Rejection, Status};
+use k8sconnect_core::text;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
@@ -120,10 +124,6 @@ fn holds_secrets(key: &ObjectKey) -> bool {
     key.gvk.group.is_empty() && key.gvk.kind == "Secret"
 }
 
-pub(crate) fn not_applied(key: &ObjectKey, error: &Error) -> Diagnostic {
-    unanswered(key, error)
-}
-
 pub(crate) fn not_deleted(key: &ObjectKey, error: &Error) -> Diagnostic {
     let (why, advice) = match error {
         Error::Refused(status) => (
@@ -161,6 +161,23 @@ pub(crate) fn still_there(key: &ObjectKey, live: &Value, waited: Duration) -> Di
     )
 }
 
+/// The object that is to be made again is still being deleted.
+pub(crate) fn predecessor_stays(key: &ObjectKey, live: &Value, waited: Duration) -> Diagnostic {
+    let mut stays = still_there(key, live, waited);
+    stays.summary = format!("{key} cannot be created: the old one is still being deleted");
+    stays
+}
+
+/// Others write the object faster than it can be read and written.
+pub(crate) fn never_still(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} changes faster than it can be written"),
+        "Because of `ignore_fields` it is read before it is written, and each time someone else \
+         wrote in between. Nothing was changed.\n\n\
+         Run again; if it happens again, see who writes it so often.",
+    )
+}
+
 pub(crate) fn replaced_by_others(key: &ObjectKey) -> Diagnostic {
     Diagnostic::warning(
         format!("{key} is another object now and was left alone"),
@@ -187,13 +204,17 @@ pub(crate) fn planned_blind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
     )
 }
 
-pub(crate) fn not_there_at_apply(key: &ObjectKey, why: &NotYet) -> Diagnostic {
+/// It did not come in time.
+pub(crate) fn not_there_at_apply(key: &ObjectKey, why: &NotYet, waited: Duration) -> Diagnostic {
     Diagnostic::error(
         format!("{key} cannot be created yet"),
         format!(
-            "{}\n\nIf this configuration creates what is missing, let this resource `depends_on` \
-             it; else create it first.",
-            not_yet(why)
+            "{} Apply waited {} seconds for it.\n\nIf this configuration creates what is \
+             missing, let this resource `depends_on` it: Terraform works on ten resources at a \
+             time, and those that wait may keep the one that is waited for from its turn. \
+             Otherwise create it first, or set a longer `apply_timeout`.",
+            not_yet(why),
+            waited.as_secs()
         ),
     )
 }
@@ -250,31 +271,88 @@ pub(crate) fn kind_no_longer_served(key: &ObjectKey) -> Diagnostic {
     )
 }
 
-pub(crate) fn exists(key: &ObjectKey, live: &Value) -> Diagnostic {
-    let managers = match Owners::of_object(live) {
-        Ok(owners) => {
-            let mut names: Vec<_> =
-                owners.0.iter().map(|owner| format!("`{}`", owner.manager.name)).collect();
-            names.sort();
-            names.dedup();
-            names.join(", ")
-        }
-        Err(_) => String::new(),
-    };
-    let mut who = if managers.is_empty() {
+/// Who has the object now.
+fn whose(live: &Value) -> String {
+    let owners = Owners::of_object(live).unwrap_or_default();
+    let names: BTreeSet<_> =
+        owners.0.iter().map(|owner| format!("`{}`", owner.manager.name)).collect();
+    let mut who = if names.is_empty() {
         "No manager is recorded on it.".to_owned()
     } else {
-        format!("Its fields are held by {managers}.")
+        let names: Vec<_> = names.into_iter().collect();
+        format!("Its fields are held by {}.", names.join(", "))
     };
     if let Some(id) = live["metadata"]["annotations"][ID_ANNOTATION].as_str() {
         who.push_str(&format!(" It bears the k8sconnect id `{id}`: another state may hold it."));
     }
+    who
+}
+
+pub(crate) fn adopts(key: &ObjectKey, live: &Value) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} exists already and will be taken over"),
+        paragraphs([
+            &whose(live),
+            "`adopt = true` says so. It is not made anew: it keeps its uid, and only what you \
+             wrote changes.",
+        ]),
+    )
+}
+
+/// An object of the same name is still being deleted.
+pub(crate) fn waits_for_predecessor(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} is being deleted at the moment"),
+        "Apply waits until the old one is gone, and then creates yours. Its fields are shown as \
+         known after apply.",
+    )
+}
+
+/// Fields that others hold, where nothing is to be taken by force.
+pub(crate) fn conflicts(
+    key: &ObjectKey,
+    causes: &[Cause],
+    desired: &Manifest,
+    live: Option<&Value>,
+) -> Diagnostic {
+    let lines: Vec<_> = causes.iter().map(|cause| conflict(key, cause, desired, live)).collect();
+    Diagnostic::error(
+        format!("{key}: {} held by other managers", count(causes.len(), "field")),
+        format!(
+            "`force_conflicts = false` says that nothing is taken from others:\n\n{}\n\n\
+             To take the fields, set `force_conflicts = true`. To leave them to the others, remove \
+             them from `yaml_body`, or list them in `ignore_fields`.",
+            lines.join("\n")
+        ),
+    )
+    .at(AttributePath::root("yaml_body"))
+}
+
+fn conflict(key: &ObjectKey, cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
+    let mut lines = vec![
+        format!("  {}", cause.field.trim_start_matches('.')),
+        format!("    held by  {}", cause.message),
+    ];
+    if !holds_secrets(key)
+        && let (Ok(path), Some(live)) = (cause.field.trim_start_matches('.').parse(), live)
+    {
+        let shown = |value: Option<&Value>| {
+            value.map_or(ABSENT.to_owned(), |value| one_line(&text::shown(value)))
+        };
+        lines.push(format!("    is now   {}", shown(walk::at(live, &path))));
+        lines.push(format!("    yours    {}", shown(walk::at_written(desired.value(), &path))));
+    }
+    lines.join("\n")
+}
+
+pub(crate) fn exists(key: &ObjectKey, live: &Value) -> Diagnostic {
     Diagnostic::error(
         format!("{key} exists already"),
         paragraphs([
-            &who,
-            "It is not in this state, so it is not taken over. Give yours another name, or delete \
-             the existing object if nobody needs it.",
+            &whose(live),
+            "It is not in this state, so it is not taken over unasked. To take it over as it is, \
+             set `adopt = true`; the plan then tells what changes. Otherwise give yours another \
+             name.",
         ]),
     )
 }

@@ -1,8 +1,9 @@
 //! What is said about other managers: one warning for each object and kind of event.
 
+use k8sconnect_core::field::{FieldPath, PathElement};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::{Manager, Operation};
-use k8sconnect_core::transition::{FieldNotice, Notices};
+use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use tfplugin::{Diagnostic, Diagnostics};
 
 use super::{ABSENT, count, one_line};
@@ -12,14 +13,18 @@ const LISTED: usize = 20;
 
 pub(crate) fn told(key: &ObjectKey, notices: &Notices) -> Diagnostics {
     let mut told = Diagnostics::new();
-    if !notices.reverts.is_empty() {
-        told.push(reverts(key, &notices.reverts));
-    }
-    if !notices.takes.is_empty() {
-        told.push(takes(key, &notices.takes));
-    }
-    if !notices.stays.is_empty() {
-        told.push(stays(key, &notices.stays));
+    let mut tell = |fields: &[FieldNotice], word: fn(&ObjectKey, &[FieldNotice]) -> Diagnostic| {
+        if !fields.is_empty() {
+            told.push(word(key, fields));
+        }
+    };
+    tell(&notices.reverts, reverts);
+    tell(&notices.takes, takes);
+    tell(&notices.stays, stays);
+    tell(&notices.falls_back, falls_back);
+    tell(&notices.deletes, deletes);
+    if !notices.reorders.is_empty() {
+        told.push(reorders(key, &notices.reorders));
     }
     told
 }
@@ -29,8 +34,8 @@ fn reverts(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
         format!("{key}: {} changed outside of Terraform", count(fields.len(), "field")),
         format!(
             "Applying sets what you wrote again:\n\n{}\n\n\
-             To let the other manager have a field, remove it from `yaml_body`. To keep the new \
-             value, write it there.",
+             To let the other manager have a field, remove it from `yaml_body` or list it in \
+             `ignore_fields`. To keep the new value, write it there.",
             listed(fields)
         ),
     )
@@ -42,7 +47,7 @@ fn takes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
         format!(
             "Others hold them now, and will not after apply:\n\n\
              {}\n\nThe other manager may set them back. To leave a field to it, remove the field \
-             from `yaml_body`.",
+             from `yaml_body` or list it in `ignore_fields`.",
             listed(fields)
         ),
     )
@@ -60,11 +65,63 @@ fn stays(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     )
 }
 
+fn falls_back(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key}: {} will fall back to a default", count(fields.len(), "removed field")),
+        format!(
+            "You no longer write them and nobody else holds them, so the API server sets them \
+             itself:\n\n{}\n\nTo keep a value, write it in `yaml_body`; to leave it to others \
+             without a reset, list it in `ignore_fields`.",
+            listed(fields)
+        ),
+    )
+}
+
+fn deletes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
+    let mut lines: Vec<_> =
+        fields.iter().take(LISTED).map(|field| format!("  {}", field.path)).collect();
+    lines.extend(more(fields.len()));
+    Diagnostic::warning(
+        format!("{key}: {} will be deleted by the takeover", count(fields.len(), "field")),
+        format!(
+            "Another k8sconnect configuration applied them, and your `yaml_body` lacks them:\n\n\
+             {}\n\nTo keep a field, write it in `yaml_body`.",
+            lines.join("\n")
+        ),
+    )
+}
+
+fn reorders(key: &ObjectKey, lists: &[Reorder]) -> Diagnostic {
+    let items = |order: &[PathElement]| {
+        let names: Vec<_> =
+            order.iter().map(|item| FieldPath::new([item.clone()]).to_string()).collect();
+        one_line(&names.join(" "))
+    };
+    let lines: Vec<_> = lists
+        .iter()
+        .map(|list| {
+            let (now, next) = (items(&list.now), items(&list.next));
+            format!("  {}\n    is now   {now}\n    will be  {next}", list.path)
+        })
+        .collect();
+    Diagnostic::warning(
+        format!("{key}: {} will be brought back into your order", count(lists.len(), "list")),
+        format!(
+            "Others brought their items into another order, which was no reason to act; now that \
+             the object is written anyway, your order comes back:\n\n{}\n\nTo keep their order, \
+             write it in `yaml_body`.",
+            lines.join("\n")
+        ),
+    )
+}
+
+fn more(fields: usize) -> Option<String> {
+    (fields > LISTED).then(|| format!("  … and {} more", count(fields - LISTED, "field")))
+}
+
 fn listed(fields: &[FieldNotice]) -> String {
     let mut lines: Vec<_> = fields.iter().take(LISTED).map(field).collect();
-    if fields.len() > LISTED {
-        lines.push(format!("  … and {} more", count(fields.len() - LISTED, "field")));
-    }
+    lines.extend(more(fields.len()));
     lines.join("\n")
 }
 

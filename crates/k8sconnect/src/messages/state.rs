@@ -26,6 +26,14 @@ pub(crate) fn body_unreadable(errors: &[ManifestError]) -> Diagnostic {
     )
 }
 
+pub(crate) fn unknown_terms() -> Diagnostic {
+    Diagnostic::error(
+        "State holds arguments that are not known",
+        "Everything in state was applied and should be known. Was the state edited by hand? \
+         Restore an earlier version of it. Nothing was changed.",
+    )
+}
+
 pub(crate) fn no_randomness(error: &getrandom::Error) -> Diagnostic {
     Diagnostic::error(
         "The operating system gives no random numbers",

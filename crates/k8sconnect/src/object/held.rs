@@ -2,18 +2,23 @@
 
 use k8sconnect_cluster::{Cluster, Kind, Location, Served};
 use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::ignore::Ignoring;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::plan::Prior;
+use k8sconnect_core::plan::{Planner, Prior};
 use tfplugin::{Diagnostics, Private};
 
 use super::model::ObjectModel;
 use super::stored::Stored;
-use crate::messages;
+use crate::terms::Terms;
+use crate::{MANAGER, messages};
 
 pub(crate) struct Held {
     pub(crate) model: ObjectModel,
     pub(crate) manifest: Manifest,
     pub(crate) stored: Stored,
+    pub(crate) terms: Terms,
+    /// What was ignored at the last write.
+    pub(crate) ignoring: Ignoring,
 }
 
 impl Held {
@@ -21,7 +26,10 @@ impl Held {
         let body = model.yaml_body.as_str().unwrap_or_default();
         let manifest =
             Manifest::parse(body).map_err(|errors| messages::state::body_unreadable(&errors))?;
-        Ok(Self { manifest, stored: Stored::load(private)?, model })
+        let stored = Stored::load(private)?;
+        let terms = Terms::read(&model)?.ok_or_else(messages::state::unknown_terms)?;
+        let (ignoring, _) = terms.ignoring(&stored.yielded);
+        Ok(Self { manifest, stored, terms, ignoring, model })
     }
 
     pub(crate) fn key(&self) -> &ObjectKey {
@@ -36,6 +44,11 @@ impl Held {
         self.model.uid.as_str().unwrap_or_default()
     }
 
+    /// Who plans on the terms of the last write.
+    pub(crate) fn planner(&self) -> Planner<'_> {
+        Planner { manager: MANAGER, ignoring: &self.ignoring }
+    }
+
     /// The same, as the core wants it.
     pub(crate) fn prior(&self) -> Prior<'_> {
         Prior {
@@ -44,6 +57,7 @@ impl Held {
             uid: self.uid(),
             kept: self.stored.kept.as_ref(),
             key: self.stored.key.as_ref(),
+            ignoring: &self.ignoring,
         }
     }
 

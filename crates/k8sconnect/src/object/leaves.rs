@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use k8sconnect_core::projection::{ConcealmentKey, Projection, Texts};
 use tfplugin::Value;
 
-use super::model::ProjectionMap;
+pub(crate) use super::model::ProjectionMap;
 use crate::messages::ABSENT;
 
 /// The projection as state holds it. A leaf that cannot be shown before there is a key is unknown.

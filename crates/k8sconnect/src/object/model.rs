@@ -14,6 +14,10 @@ model! {
     pub(crate) struct ObjectModel {
         pub(crate) yaml_body: Value<String>,
         pub(crate) cluster: Value<ClusterModel>,
+        pub(crate) force_conflicts: Value<bool>,
+        pub(crate) ignore_fields: Value<Vec<Value<String>>>,
+        pub(crate) adopt: Value<bool>,
+        pub(crate) apply_timeout: Value<String>,
         pub(crate) id: Value<String>,
         pub(crate) uid: Value<String>,
         pub(crate) object_ref: Value<ObjectRef>,

@@ -1,10 +1,8 @@
-//! Where an object lives, and the body that goes there.
+//! Where an object lives.
 
 use k8sconnect_cluster::{Cluster, Kind, Location, NotYet, Placed, Scope};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::outgoing::{Guard, Outgoing};
-use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use crate::messages;
@@ -29,14 +27,4 @@ pub(crate) fn location(kind: Kind, manifest: &Manifest) -> Location {
         Scope::Cluster => None,
     };
     Location { kind, namespace, name: key.name.clone() }
-}
-
-pub(crate) fn outgoing(
-    manifest: &Manifest,
-    location: &Location,
-    id: Option<&str>,
-    guard: Guard<'_>,
-) -> Json {
-    let namespace = location.namespace.as_deref();
-    Outgoing { manifest, namespace, id, guard }.body()
 }

@@ -5,8 +5,10 @@
 //! absent.
 
 use k8sconnect_cluster::{Cluster, Found, Location, Served};
+use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::{Gvk, ID_ANNOTATION, ObjectKey};
-use k8sconnect_core::plan::Planner;
+use k8sconnect_core::ignore::Yielded;
+use k8sconnect_core::owners::Owners;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
 
@@ -15,16 +17,17 @@ use super::leaves;
 use super::model::ObjectModel;
 
 use crate::connect::{self, Reach};
+use crate::messages;
 use crate::session::Session;
-use crate::{MANAGER, messages};
+use crate::terms::Terms;
 
 pub(crate) async fn read(
     session: &Session,
     request: Read<ObjectModel>,
     notices: &mut Diagnostics,
 ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
-    let Read { state, private, .. } = request;
-    let held = Held::load(state, &private)?;
+    let Read { state, mut private, .. } = request;
+    let mut held = Held::load(state, &private)?;
     let key = held.key().clone();
     let Reach::Ready(connection) = connect::reach(&held.model.cluster)? else {
         return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
@@ -42,9 +45,14 @@ pub(crate) async fn read(
         }
         notices.push(messages::object::restored(&key));
     }
-    let projection = Planner { manager: MANAGER }
-        .refreshed(held.prior(), &live)
-        .map_err(|error| messages::object::ownership_unreadable(&key, &error))?;
+    let unreadable = |error| messages::object::ownership_unreadable(&key, &error);
+    let yielded = seen_of(&held.terms, &Owners::of_object(&live).map_err(unreadable)?);
+    if yielded != held.stored.yielded {
+        held.stored.yielded = yielded;
+        held.stored.save(&mut private)?;
+        held = Held::load(held.model, &private)?;
+    }
+    let projection = held.planner().refreshed(held.prior(), &live).map_err(unreadable)?;
     let mut state = held.model.clone();
     if held.stored.kept.is_some() {
         let map = leaves::map(&projection, held.stored.key.as_ref());
@@ -53,6 +61,18 @@ pub(crate) async fn read(
     session.memory.keep(held.id(), &uid, live);
     state.uid = Value::Known(uid);
     Ok(ReadAnswer::Present { state, private, identity: None })
+}
+
+/// What the managers that the user yields to hold now.
+pub(crate) fn seen_of(terms: &Terms, owners: &Owners) -> Yielded {
+    terms
+        .yields_to()
+        .map(|name| {
+            let held = owners.0.iter().filter(|owner| owner.manager.name == name);
+            let fields = held.fold(FieldSet::default(), |all, owner| all.union(&owner.fields));
+            (name.to_owned(), fields)
+        })
+        .collect()
 }
 
 /// The object, or `None` if the server proved that there is none.

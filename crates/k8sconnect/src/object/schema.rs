@@ -23,6 +23,37 @@ pub(crate) fn schema() -> Schema {
         )
         .attribute("cluster", connect::attribute().required())
         .attribute(
+            "force_conflicts",
+            Attribute::bool().optional().describe(
+                "Whether fields that other managers hold with other values are taken from them; \
+                 `true` unless set. The plan tells from whom. With `false` such a field is a plan \
+                 error.",
+            ),
+        )
+        .attribute(
+            "ignore_fields",
+            Attribute::list(Type::String).optional().describe(
+                "Fields that are sent when the object is created and left alone afterwards, such \
+                 as `spec.replicas` under an autoscaler. `[name=x]`, `[*]` and \
+                 `[?(@.name==\"x\")]` choose list items, `*` any key; `manager=NAME` stands for \
+                 all that a manager holds.",
+            ),
+        )
+        .attribute(
+            "adopt",
+            Attribute::bool().optional().describe(
+                "Whether an object that exists already is taken over instead of being an error. \
+                 The plan tells from whom.",
+            ),
+        )
+        .attribute(
+            "apply_timeout",
+            Attribute::string().optional().describe(
+                "How long an apply waits for a kind or a namespace that is not there yet, e.g. \
+                 `90s` or `5m`; `5m` unless set.",
+            ),
+        )
+        .attribute(
             "id",
             Attribute::string()
                 .computed()

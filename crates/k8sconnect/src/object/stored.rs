@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_cluster::Kind;
-use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::field::{FieldPath, fields_v1};
+use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Kept;
 use k8sconnect_core::projection::ConcealmentKey;
@@ -25,6 +26,8 @@ const VERSION: u32 = 1;
 const KEPT: &str = "kept";
 /// How the kind is spelt in a URL, so that an unchanged object costs no discovery.
 const KIND: &str = "kind";
+/// The fields of managers that the user yields to, as the last read saw them.
+const YIELDED: &str = "yielded";
 /// The key that concealed leaves are hashed with.
 const CONCEALMENT: &str = "concealment";
 
@@ -33,6 +36,7 @@ pub(crate) struct Stored {
     pub(crate) kept: Option<Kept>,
     pub(crate) kind: Option<Kind>,
     pub(crate) key: Option<ConcealmentKey>,
+    pub(crate) yielded: Yielded,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,6 +62,11 @@ struct StoredKind {
     kind: Kind,
 }
 
+#[derive(Serialize, Deserialize)]
+struct StoredYielded {
+    managers: BTreeMap<String, Value>,
+}
+
 impl Stored {
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
         let kept = match get::<StoredKept>(private, KEPT)? {
@@ -69,7 +78,11 @@ impl Stored {
             None => None,
         };
         let kind = get::<StoredKind>(private, KIND)?.map(|stored| stored.kind);
-        Ok(Self { kept, kind, key })
+        let yielded = match get::<StoredYielded>(private, YIELDED)? {
+            Some(stored) => stored.read().map_err(|why| unreadable(YIELDED, &why))?,
+            None => Yielded::new(),
+        };
+        Ok(Self { kept, kind, key, yielded })
     }
 
     /// Writes what this holds into private state; what others keep there stays.
@@ -82,6 +95,14 @@ impl Stored {
         }
         if let Some(key) = &self.key {
             set(private, CONCEALMENT, StoredKey { key: BASE64.encode(key.0) })?;
+        }
+        if !self.yielded.is_empty() {
+            let fields = |(name, fields): (&String, _)| (name.clone(), fields_v1::encode(fields));
+            set(
+                private,
+                YIELDED,
+                StoredYielded { managers: self.yielded.iter().map(fields).collect() },
+            )?;
         }
         Ok(())
     }
@@ -105,6 +126,15 @@ impl StoredKept {
             .collect::<Result<_, k8sconnect_core::field::path::PathError>>()
             .map_err(|error| error.to_string())?;
         Ok(Kept { owners, texts })
+    }
+}
+
+impl StoredYielded {
+    fn read(self) -> Result<Yielded, String> {
+        let decode = |(name, fields)| Ok((name, fields_v1::decode(&fields)?));
+        let decoded: Result<_, fields_v1::FieldsV1Error> =
+            self.managers.into_iter().map(decode).collect();
+        decoded.map_err(|error| error.to_string())
     }
 }
 
@@ -143,6 +173,7 @@ fn unreadable(key: &str, why: &str) -> Diagnostics {
 
 #[cfg(test)]
 mod tests {
+    use k8sconnect_core::field::FieldSet;
     use serde_json::json;
 
     use super::*;
@@ -158,6 +189,7 @@ mod tests {
             }),
             kind: None,
             key: Some(ConcealmentKey([7; 32])),
+            yielded: [("hpa".to_owned(), FieldSet::default())].into(),
         }
     }
 
@@ -168,6 +200,7 @@ mod tests {
         let loaded = Stored::load(&private).unwrap();
         assert_eq!(loaded.kept, stored().kept);
         assert_eq!(loaded.key, stored().key);
+        assert_eq!(loaded.yielded, stored().yielded);
     }
 
     #[test]

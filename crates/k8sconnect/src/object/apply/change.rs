@@ -1,0 +1,81 @@
+//! Writing an object that state holds.
+
+use k8sconnect_cluster::{Answer, Error, Found, Location};
+use k8sconnect_core::outgoing::Guard;
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::plan::Planner;
+use k8sconnect_core::rejection::Rejection;
+use serde_json::Value as Json;
+use tfplugin::Diagnostics;
+
+use super::Work;
+use crate::object::held::Held;
+use crate::object::read::seen_of;
+use crate::{MANAGER, messages};
+
+/// How often a write that others disturb is begun anew.
+const TRIES: usize = 20;
+
+/// Applies the manifest. Where fields are ignored, what they hold is read right before and the
+/// write carries the version that was read: whoever changes them in between is not robbed, the
+/// write is begun anew.
+pub(super) async fn make(
+    work: &Work<'_>,
+    held: &Held,
+    location: &Location,
+) -> Result<Answer, Diagnostics> {
+    let key = work.manifest.key();
+    if !work.terms.ignores_any() {
+        let planner = held.planner();
+        let content = planner
+            .content(&work.manifest, Some(held.prior()), None)
+            .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+        let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
+        return written.map_err(|error| messages::object::unanswered(key, &error).into());
+    }
+    let mut live = work.session.memory.recall_for_write(held.id());
+    for _ in 0..TRIES {
+        let seen = match live.take() {
+            Some(seen) => seen,
+            None => look(work, location).await?,
+        };
+        match attempt(work, held, location, &seen).await? {
+            Ok(answer) => return Ok(answer),
+            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
+            Err(error) => return Err(messages::object::unanswered(key, &error).into()),
+        }
+    }
+    Err(messages::object::never_still(key).into())
+}
+
+async fn attempt(
+    work: &Work<'_>,
+    held: &Held,
+    location: &Location,
+    live: &Json,
+) -> Result<Result<Answer, Error>, Diagnostics> {
+    let key = work.manifest.key();
+    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+    let mut seen = held.stored.yielded.clone();
+    for (name, fields) in seen_of(&work.terms, &Owners::of_object(live).map_err(unreadable)?) {
+        seen.entry(name).or_insert(fields);
+    }
+    let (ignoring, _) = work.terms.ignoring(&seen);
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
+    let content =
+        planner.content(&work.manifest, Some(held.prior()), Some(live)).map_err(unreadable)?;
+    let resource_version = live["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    let guard = Guard::Version { uid: held.uid(), resource_version };
+    Ok(work.write(location, content, held.id(), guard).await)
+}
+
+async fn look(work: &Work<'_>, location: &Location) -> Result<Json, Diagnostics> {
+    let key = work.manifest.key();
+    let found = work.cluster.get(location).await;
+    match found.map_err(|error| messages::object::unanswered(key, &error))? {
+        Found::Object(answer) => Ok(answer.object),
+        Found::Absent(_) | Found::NotServed(_) => {
+            Err(messages::object::changed_meanwhile(key).into())
+        }
+    }
+}

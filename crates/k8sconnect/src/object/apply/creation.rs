@@ -1,0 +1,180 @@
+//! Making an object that state does not hold, or taking over the one that is there.
+
+use k8sconnect_cluster::{
+    Answer, Conflicts, Departure, Error, Found, Kind, Location, NotYet, Observation, Placed,
+};
+use k8sconnect_core::adoption;
+use k8sconnect_core::identity::ID_ANNOTATION;
+use k8sconnect_core::outgoing::{Guard, Outgoing};
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::plan::Planner;
+use k8sconnect_core::rejection::Rejection;
+use serde_json::Value as Json;
+use tfplugin::Diagnostics;
+use tokio::time::Instant;
+
+use super::Work;
+use crate::object::place::{location, place};
+use crate::object::read::seen_of;
+use crate::terms::Adoption;
+use crate::{MANAGER, messages};
+
+pub(super) struct Made {
+    pub(super) id: String,
+    pub(super) location: Location,
+    pub(super) answer: Answer,
+}
+
+/// Creates the object. What it needs and is not there yet is waited for, all in all as long as the
+/// terms allow; anything else that the server refuses is an error at once.
+pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
+    let deadline = Instant::now() + work.terms.apply_timeout;
+    let id = uuid::Uuid::new_v4().to_string();
+    let key = work.manifest.key();
+    let location = location(kind(work, deadline).await?, &work.manifest);
+    loop {
+        let content = work.manifest.to_applied();
+        let error = match work.write(&location, content, &id, Guard::Absent).await {
+            Ok(answer) => return Ok(Made { id, location, answer }),
+            Err(error) => error,
+        };
+        let Error::Refused(status) = &error else {
+            return Err(messages::object::unanswered(key, &error).into());
+        };
+        match status.rejection() {
+            Rejection::NamespaceMissing => namespace(work, &location, deadline).await?,
+            Rejection::Conflict => {
+                if let Some(answer) = in_the_way(work, &location, &id, deadline).await? {
+                    return Ok(Made { id, location, answer });
+                }
+            }
+            _ => return Err(messages::object::refused(key, status).into()),
+        }
+        if Instant::now() >= deadline {
+            return Err(messages::object::refused(key, status).into());
+        }
+    }
+}
+
+async fn kind(work: &Work<'_>, deadline: Instant) -> Result<Kind, Diagnostics> {
+    let key = work.manifest.key();
+    let why = match place(&work.cluster, key).await? {
+        Placed::At(kind) => return Ok(kind),
+        Placed::NotYet(why) => why,
+    };
+    let arrived = work.cluster.await_kind(&key.gvk, deadline).await;
+    arrived.map_err(|error| messages::object::unanswered(key, &error))?.ok_or_else(|| {
+        messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout).into()
+    })
+}
+
+async fn namespace(
+    work: &Work<'_>,
+    location: &Location,
+    deadline: Instant,
+) -> Result<(), Diagnostics> {
+    let key = work.manifest.key();
+    let name = location.namespace.clone().unwrap_or_default();
+    let arrived = work.cluster.await_namespace(&name, deadline).await;
+    if arrived.map_err(|error| messages::object::unanswered(key, &error))? {
+        return Ok(());
+    }
+    let why = NotYet::Namespace { name };
+    Err(messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout).into())
+}
+
+/// Deals with the object that stands in the way of a creation: our own, if an earlier try was
+/// answered and the answer lost; one that is going; one to be taken over. `None` means: try again.
+async fn in_the_way(
+    work: &Work<'_>,
+    location: &Location,
+    id: &str,
+    deadline: Instant,
+) -> Result<Option<Answer>, Diagnostics> {
+    let key = work.manifest.key();
+    let found = work.cluster.get(location).await;
+    let answer = match found.map_err(|error| messages::object::unanswered(key, &error))? {
+        Found::Object(answer) => answer,
+        Found::Absent(_) | Found::NotServed(_) => return Ok(None),
+    };
+    let metadata = &answer.object["metadata"];
+    if metadata["annotations"][ID_ANNOTATION].as_str() == Some(id) {
+        return Ok(Some(answer));
+    }
+    if !metadata["deletionTimestamp"].is_null() {
+        let uid = metadata["uid"].as_str().unwrap_or_default();
+        let departure = work.cluster.wait_until_gone(location, uid, deadline).await;
+        return match departure.map_err(|error| messages::object::unanswered(key, &error))? {
+            Departure::StillThere(live) => {
+                Err(messages::object::predecessor_stays(key, &live, work.terms.apply_timeout)
+                    .into())
+            }
+            Departure::Gone | Departure::NotServed(_) => Ok(None),
+        };
+    }
+    match work.terms.adoption {
+        Adoption::TakeOver => take_over(work, location, id, answer.object).await,
+        Adoption::Refuse => Err(messages::object::exists(key, &answer.object).into()),
+    }
+}
+
+/// How often a takeover that others disturb is begun anew.
+const TRIES: usize = 10;
+
+async fn take_over(
+    work: &Work<'_>,
+    location: &Location,
+    id: &str,
+    mut live: Json,
+) -> Result<Option<Answer>, Diagnostics> {
+    let key = work.manifest.key();
+    for _ in 0..TRIES {
+        let taken = attempt(work, location, id, &live).await;
+        match taken? {
+            Ok(answer) => return Ok(Some(answer)),
+            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {
+                let found = work.cluster.get(location).await;
+                match found.map_err(|error| messages::object::unanswered(key, &error))? {
+                    Found::Object(answer) => live = answer.object,
+                    Found::Absent(_) | Found::NotServed(_) => return Ok(None),
+                }
+            }
+            Err(error) => return Err(messages::object::unanswered(key, &error).into()),
+        }
+    }
+    Err(messages::object::changed_meanwhile(key).into())
+}
+
+/// Claims what kubectl's client-side entries hold of our leaves, then applies.
+async fn attempt(
+    work: &Work<'_>,
+    location: &Location,
+    id: &str,
+    live: &Json,
+) -> Result<Result<Answer, Error>, Diagnostics> {
+    let key = work.manifest.key();
+    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+    let owners = Owners::of_object(live).map_err(unreadable)?;
+    let (ignoring, _) = work.terms.ignoring(&seen_of(&work.terms, &owners));
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
+    let content = planner.content(&work.manifest, None, Some(live)).map_err(unreadable)?;
+    let guard = Guard::Uid(live["metadata"]["uid"].as_str().unwrap_or_default());
+    let namespace = location.namespace.as_deref();
+    let body = Outgoing { content: content.clone(), namespace, id: Some(id), guard }.body();
+    let observed = work.cluster.observe(location, MANAGER, &body, Conflicts::Force).await;
+    let answer = match observed {
+        Ok(Observation::Answered(answer)) => answer,
+        Ok(Observation::Refused(status)) => return Ok(Err(Error::Refused(status))),
+        Ok(_) => return Err(messages::object::changed_meanwhile(key).into()),
+        Err(error) => return Ok(Err(error)),
+    };
+    let ours = Owners::of_object(&answer.object).map_err(unreadable)?.applied_by(MANAGER);
+    let api_version = key.gvk.api_version();
+    if let Some(claimed) = adoption::claim(&owners, MANAGER, &ours, &api_version) {
+        let list = claimed.to_managed_fields();
+        if let Err(error) = work.cluster.replace_owners(location, live, &list, MANAGER).await {
+            return Ok(Err(error));
+        }
+    }
+    Ok(work.write(location, content, id, guard).await)
+}

@@ -1,0 +1,133 @@
+//! Planning an object that state holds.
+
+use k8sconnect_cluster::{Found, Location, Observation};
+use k8sconnect_core::outgoing::Guard;
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::plan::{Glance, Planner, Spelling};
+use k8sconnect_core::rejection::Rejection;
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, Value};
+
+use super::{Asked, later};
+use crate::memory::Recollection;
+use crate::object::held::Held;
+use crate::object::leaves;
+use crate::object::model::ObjectModel;
+use crate::object::read::seen_of;
+use crate::{MANAGER, messages};
+
+pub(super) async fn plan(
+    asked: &Asked<'_>,
+    held: &Held,
+    proposed: ObjectModel,
+    notices: &mut Diagnostics,
+) -> Result<ObjectModel, Diagnostics> {
+    let key = asked.key();
+    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+    let location = held.location(asked.cluster).await?;
+    let read = recall(asked, held, &location).await?;
+    let (mut ignoring, unseen) = asked.terms.ignoring(&held.stored.yielded);
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
+    if unseen.is_empty() && glance(planner, asked, held, read.as_ref())? == Glance::Settled {
+        return Ok(settled(proposed, held));
+    }
+    let for_write = match &read {
+        None if asked.terms.ignores_any() => for_write(asked, held, &location).await?,
+        _ => None,
+    };
+    let live = read.as_ref().or(for_write.as_ref());
+    if let Some(live) = live
+        && !unseen.is_empty()
+    {
+        let owners = Owners::of_object(live).map_err(unreadable)?;
+        ignoring = asked.terms.ignoring(&seen_of(asked.terms, &owners)).0;
+    }
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
+    let content = planner.content(asked.desired, Some(held.prior()), live).map_err(unreadable)?;
+    let guard = Guard::Uid(held.uid());
+    let mut state = later(proposed, Some(held));
+    match asked.observe(&location, content, Some(held.id()), guard).await? {
+        Observation::Answered(answer) => {
+            let decision = asked.decide(planner, Some(held), read.as_ref(), &answer, notices)?;
+            if decision.spelling == Spelling::Former {
+                state.yaml_body = held.model.yaml_body.clone();
+            }
+            // Whose fields are yielded is settled by the next read; until then nothing is promised.
+            if unseen.is_empty() {
+                let map = leaves::map(&decision.projection, held.stored.key.as_ref());
+                state.managed_state_projection = Value::Known(map);
+            }
+        }
+        Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
+        Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),
+        Observation::Refused(status) => {
+            return Err(match (status.rejection(), live) {
+                (Rejection::FieldConflicts(causes), live) => {
+                    messages::object::conflicts(key, &causes, asked.desired, live)
+                }
+                _ => messages::object::refused(key, &status),
+            }
+            .into());
+        }
+    }
+    Ok(state)
+}
+
+/// The object as this process read it; read once more if that is too long ago. A process that
+/// never read it plans again what was planned before, and has no need to.
+async fn recall(
+    asked: &Asked<'_>,
+    held: &Held,
+    location: &Location,
+) -> Result<Option<Json>, Diagnostics> {
+    match asked.session.memory.recall(held.id()) {
+        Recollection::Seen(live) => Ok(Some(live)),
+        Recollection::NeverRead => Ok(None),
+        Recollection::Faded => look(asked, location).await,
+    }
+}
+
+/// What ignored fields hold now must be known to send it. The write that follows needs it too.
+async fn for_write(
+    asked: &Asked<'_>,
+    held: &Held,
+    location: &Location,
+) -> Result<Option<Json>, Diagnostics> {
+    let live = look(asked, location).await?;
+    if let Some(live) = &live {
+        asked.session.memory.keep_for_write(held.id(), live.clone());
+    }
+    Ok(live)
+}
+
+async fn look(asked: &Asked<'_>, location: &Location) -> Result<Option<Json>, Diagnostics> {
+    let found = asked.cluster.get(location).await;
+    match found.map_err(|error| messages::object::unanswered(asked.key(), &error))? {
+        Found::Object(answer) => Ok(Some(answer.object)),
+        Found::Absent(_) | Found::NotServed(_) => Ok(None),
+    }
+}
+
+fn glance(
+    planner: Planner<'_>,
+    asked: &Asked<'_>,
+    held: &Held,
+    live: Option<&Json>,
+) -> Result<Glance, Diagnostics> {
+    let Some(live) = live else {
+        let shown = leaves::texts(&held.model.managed_state_projection);
+        return Ok(planner.trust(asked.desired, held.prior(), shown.as_ref()));
+    };
+    planner
+        .glance(asked.desired, held.prior(), live)
+        .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error).into())
+}
+
+/// What is planned where nothing would change in the cluster.
+fn settled(proposed: ObjectModel, held: &Held) -> ObjectModel {
+    ObjectModel {
+        yaml_body: held.model.yaml_body.clone(),
+        managed_state_projection: held.model.managed_state_projection.clone(),
+        ..later(proposed, Some(held))
+    }
+}

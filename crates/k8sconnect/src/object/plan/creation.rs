@@ -1,0 +1,114 @@
+//! Planning an object that state does not hold.
+
+use k8sconnect_cluster::{Location, Observation, Placed};
+use k8sconnect_core::ignore::{Ignoring, Yielded};
+use k8sconnect_core::outgoing::Guard;
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::plan::Planner;
+use k8sconnect_core::projection::Projection;
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, Value};
+
+use super::{Asked, later};
+use crate::object::leaves;
+use crate::object::model::{ObjectModel, ObjectRef};
+use crate::object::place::{location, place};
+use crate::object::read::seen_of;
+use crate::terms::Adoption;
+use crate::{MANAGER, messages};
+
+pub(super) async fn plan(
+    asked: &Asked<'_>,
+    proposed: ObjectModel,
+    notices: &mut Diagnostics,
+) -> Result<ObjectModel, Diagnostics> {
+    let key = asked.key();
+    let mut state = later(proposed, None);
+    let kind = match place(asked.cluster, key).await? {
+        Placed::At(kind) => kind,
+        Placed::NotYet(why) => {
+            notices.push(messages::object::planned_blind(key, &why));
+            return Ok(state);
+        }
+    };
+    let location = location(kind, asked.desired);
+    state.object_ref = Value::Known(ObjectRef::to(&location));
+    // Nothing is ignored in a creation: it is all there is.
+    let planner = Planner { manager: MANAGER, ignoring: &Ignoring::default() };
+    let content = asked.desired.to_applied();
+    match asked.observe(&location, content, None, Guard::Absent).await? {
+        Observation::Answered(answer) => {
+            let decision = asked.decide(planner, None, None, &answer, notices)?;
+            state.managed_state_projection =
+                projected(asked, &decision.projection, &answer.object)?;
+        }
+        Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
+        // The predecessor of a replacement, which is there until the apply deletes it, or an
+        // object that is going anyway.
+        Observation::Exists(live) if asked.session.memory.holds(uid_of(&live)) => {}
+        Observation::Exists(live) if is_going(&live) => {
+            notices.push(messages::object::waits_for_predecessor(key));
+        }
+        Observation::Exists(live) => match asked.terms.adoption {
+            Adoption::TakeOver => {
+                state.managed_state_projection = adoption(asked, &location, &live, notices).await?;
+            }
+            Adoption::Refuse => return Err(messages::object::exists(key, &live).into()),
+        },
+        Observation::Refused(status) => return Err(messages::object::refused(key, &status).into()),
+    }
+    Ok(state)
+}
+
+/// What taking over an object would come to.
+async fn adoption(
+    asked: &Asked<'_>,
+    location: &Location,
+    live: &Json,
+    notices: &mut Diagnostics,
+) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
+    let key = asked.key();
+    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+    let owners = Owners::of_object(live).map_err(unreadable)?;
+    let (ignoring, _) = asked.terms.ignoring(&seen_of(asked.terms, &owners));
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
+    let content = planner.content(asked.desired, None, Some(live)).map_err(unreadable)?;
+    let guard = Guard::Uid(uid_of(live));
+    match asked.observe(location, content, None, guard).await? {
+        Observation::Answered(answer) => {
+            notices.push(messages::object::adopts(key, live));
+            let decision = asked.decide(planner, None, Some(live), &answer, notices)?;
+            Ok(Value::Known(leaves::map(&decision.projection, None)))
+        }
+        Observation::NotYet(why) => {
+            notices.push(messages::object::planned_blind(key, &why));
+            Ok(Value::Unknown)
+        }
+        Observation::Exists(_) => Err(messages::object::changed_meanwhile(key).into()),
+        Observation::Refused(status) => Err(messages::object::refused(key, &status).into()),
+    }
+}
+
+/// The leaves of a creation, without those that will be ignored from then on.
+fn projected(
+    asked: &Asked<'_>,
+    projection: &Projection,
+    answer: &Json,
+) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
+    let (ignoring, unseen) = asked.terms.ignoring(&Yielded::new());
+    if !unseen.is_empty() {
+        // Whose fields those are, only the object will show.
+        return Ok(Value::Unknown);
+    }
+    let ignored = ignoring.among(&projection.fields(), answer);
+    let shown = projection.without(&ignored);
+    Ok(Value::Known(leaves::map(&shown, None)))
+}
+
+fn uid_of(object: &Json) -> &str {
+    object["metadata"]["uid"].as_str().unwrap_or_default()
+}
+
+fn is_going(object: &Json) -> bool {
+    !object["metadata"]["deletionTimestamp"].is_null()
+}

@@ -1,0 +1,136 @@
+//! On what terms an object is managed: the arguments that say how, not what.
+
+use std::time::Duration;
+
+use k8sconnect_cluster::Conflicts;
+use k8sconnect_core::ignore::{Ignore, Ignoring, Yielded};
+use tfplugin::{AttributePath, Diagnostics, Value};
+
+use crate::messages;
+use crate::object::ObjectModel;
+
+/// How long an apply waits for a kind or a namespace unless told otherwise.
+const APPLY_TIMEOUT: Duration = Duration::from_secs(300);
+
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    pub(crate) conflicts: Conflicts,
+    pub(crate) adoption: Adoption,
+    pub(crate) apply_timeout: Duration,
+    ignores: Vec<Ignore>,
+}
+
+/// What becomes of an object that is there already and in no state of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Adoption {
+    Refuse,
+    TakeOver,
+}
+
+impl Terms {
+    /// Reads the terms; `None` where some of them are not known yet. All that is wrong is told at
+    /// once.
+    pub(crate) fn read(model: &ObjectModel) -> Result<Option<Self>, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let mut ignores = Vec::new();
+        let mut unknown = model.ignore_fields.is_unknown()
+            || model.force_conflicts.is_unknown()
+            || model.adopt.is_unknown()
+            || model.apply_timeout.is_unknown();
+        for (n, field) in model.ignore_fields.known().into_iter().flatten().enumerate() {
+            let path = AttributePath::root("ignore_fields").index(n as i64);
+            match field {
+                Value::Known(text) => match Ignore::parse(text) {
+                    Ok(ignore) => ignores.push(ignore),
+                    Err(error) => problems.push(messages::terms::no_path(&error).at(path)),
+                },
+                Value::Unknown => unknown = true,
+                Value::Null => problems.push(messages::terms::null_path().at(path)),
+            }
+        }
+        let apply_timeout = match model.apply_timeout.known() {
+            Some(text) => duration(text).unwrap_or_else(|problem| {
+                let path = AttributePath::root("apply_timeout");
+                problems.push(messages::terms::no_duration(text, problem).at(path));
+                APPLY_TIMEOUT
+            }),
+            None => APPLY_TIMEOUT,
+        };
+        problems.into_result()?;
+        if unknown {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            conflicts: match model.force_conflicts.known() {
+                Some(false) => Conflicts::Refuse,
+                _ => Conflicts::Force,
+            },
+            adoption: match model.adopt.known() {
+                Some(true) => Adoption::TakeOver,
+                _ => Adoption::Refuse,
+            },
+            apply_timeout,
+            ignores,
+        }))
+    }
+
+    /// What is ignored, and the managers whose fields nobody has looked up yet.
+    pub(crate) fn ignoring(&self, seen: &Yielded) -> (Ignoring, Vec<String>) {
+        Ignoring::new(&self.ignores, seen)
+    }
+
+    /// Whether anything is ignored.
+    pub(crate) fn ignores_any(&self) -> bool {
+        !self.ignores.is_empty()
+    }
+
+    /// The managers that are yielded to.
+    pub(crate) fn yields_to(&self) -> impl Iterator<Item = &str> {
+        self.ignores.iter().filter_map(|ignore| match ignore {
+            Ignore::Manager(name) => Some(name.as_str()),
+            Ignore::Fields(_) => None,
+        })
+    }
+}
+
+/// `90s`, `5m`, `1h30m`: whole numbers with their units.
+pub(crate) fn duration(text: &str) -> Result<Duration, &'static str> {
+    const FORM: &str = "a duration is written as in `90s`, `5m` or `1h30m`";
+    let mut total = Duration::ZERO;
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(FORM);
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or(FORM)?;
+        let amount: u64 = rest[..digits].parse().map_err(|_| FORM)?;
+        rest = &rest[digits..];
+        let letters = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let unit = match &rest[..letters] {
+            "ms" => Duration::from_millis(1),
+            "s" => Duration::from_secs(1),
+            "m" => Duration::from_secs(60),
+            "h" => Duration::from_secs(3600),
+            _ => return Err(FORM),
+        };
+        let part = u32::try_from(amount).ok().and_then(|amount| unit.checked_mul(amount));
+        total = part.and_then(|part| total.checked_add(part)).ok_or("it is too long")?;
+        rest = &rest[letters..];
+    }
+    Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_people_write_them() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(duration("0s"), Ok(Duration::ZERO));
+        for wrong in ["", "5", "m", "5 m", "-5s", "5d", "99999999999h"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

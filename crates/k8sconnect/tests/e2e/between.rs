@@ -1,0 +1,114 @@
+//! Somebody writes to an object between any two of our requests, and Terraform still gets what
+//! it was promised: never "Provider produced inconsistent result after apply", never
+//! "inconsistent final plan".
+//!
+//! No loop that hopes to collide. Each operation is run once through a proxy to learn which
+//! requests it makes; then, for every gap between two of them and every kind of write in
+//! [`tables`], it is run again with that write put into that gap. All of it happens in two
+//! configurations with one resource a case: one for the cases that the plan survives, one for
+//! those that it must refuse, because a refused plan is nobody's to apply.
+
+mod batch;
+mod learn;
+mod tables;
+
+use batch::Batch;
+use learn::Learned;
+use tables::{Effect, OPERATIONS, Operation, SPECIMENS, Specimen, Write};
+
+/// Ten is Terraform's own measure; more keeps both cores busy while a rival writes.
+const PARALLEL: &str = "-parallelism=24";
+
+/// One operation on one object, with one write in one gap.
+#[derive(Clone, Copy)]
+struct Case {
+    specimen: &'static Specimen,
+    operation: Operation,
+    write: &'static Write,
+    gap: Gap,
+    expected: Expected,
+}
+
+/// A place in the course of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gap {
+    /// Right before this request, counted from 1.
+    Before(u32),
+    /// When this last one is answered, before the provider hears of it.
+    After(u32),
+}
+
+/// What Terraform must make of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    Success,
+    RefusedAtPlan,
+    RefusedAtApply,
+}
+
+impl Case {
+    fn describe(&self) -> String {
+        let Self { specimen, operation, write, gap, .. } = self;
+        format!("{operation:?} of a {}, {} {gap:?}", specimen.kind, write.name)
+    }
+
+    /// Whether somebody else's object stands where ours should be, once all is done.
+    fn leaves_a_stranger(&self) -> bool {
+        matches!(self.write.effect, Effect::Forestalls | Effect::Replaces)
+    }
+}
+
+/// Every case there is.
+fn cases(learned: &Learned) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for specimen in &SPECIMENS {
+        for operation in OPERATIONS {
+            let requests = learned.requests(specimen, operation);
+            let gaps = (1..=requests.in_all)
+                .map(Gap::Before)
+                .chain(std::iter::once(Gap::After(requests.in_all)));
+            for gap in gaps {
+                for write in specimen.writes() {
+                    if let Some(expected) = expected(operation, write.effect, gap, requests) {
+                        cases.push(Case { specimen, operation, write, gap, expected });
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// `None` where a write makes no sense: on what is not there yet, or into the place of what is.
+fn expected(
+    operation: Operation,
+    effect: Effect,
+    gap: Gap,
+    requests: learn::Requests,
+) -> Option<Expected> {
+    let refused = match gap {
+        Gap::Before(n) if n <= requests.in_plan => Expected::RefusedAtPlan,
+        _ => Expected::RefusedAtApply,
+    };
+    match (operation, effect, gap) {
+        (Operation::Create, Effect::Forestalls, Gap::Before(_)) => Some(refused),
+        (Operation::Create, Effect::Forestalls, _) => None,
+        (Operation::Create, _, Gap::Before(_)) => None,
+        (_, Effect::Forestalls, _) => None,
+        (_, Effect::Changes, _) | (_, _, Gap::After(_)) => Some(Expected::Success),
+        // Seen by the refresh, before anything is planned.
+        (_, Effect::Deletes | Effect::Restores, Gap::Before(1)) => Some(Expected::Success),
+        (_, Effect::Deletes | Effect::Restores | Effect::Replaces, _) => Some(refused),
+    }
+}
+
+#[tokio::test]
+async fn a_write_between_any_two_requests_never_makes_terraform_call_us_inconsistent() {
+    let learned = Learned::by_running().await;
+    let (refused, planned): (Vec<_>, Vec<_>) =
+        cases(&learned).into_iter().partition(|case| case.expected == Expected::RefusedAtPlan);
+    assert!(planned.len() > 200 && refused.len() > 10, "the tables have shrunk");
+    let mut problems = Batch::new(planned).await.run().await;
+    problems.extend(Batch::new(refused).await.run().await);
+    assert!(problems.is_empty(), "{} problems:\n\n{}", problems.len(), problems.join("\n\n"));
+}
