@@ -115,8 +115,10 @@ impl Planner<'_> {
         shown: Option<&BTreeMap<String, String>>,
     ) -> Glance {
         let kept = prior.kept.map(|kept| by_path_text(&self.kept_texts(kept, &Value::Null)));
-        let settled =
-            desired.value() == prior.manifest.value() && kept.is_some() && kept.as_ref() == shown;
+        let settled = desired.value() == prior.manifest.value()
+            && self.ignoring == prior.ignoring
+            && kept.is_some()
+            && kept.as_ref() == shown;
         if settled { Glance::Settled } else { Glance::Ask }
     }
 

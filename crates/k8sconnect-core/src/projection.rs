@@ -95,18 +95,6 @@ impl Projection {
         self.0.get(path)
     }
 
-    /// The leaves as a set.
-    pub fn fields(&self) -> FieldSet {
-        self.0.keys().cloned().collect()
-    }
-
-    /// The projection without the leaves of a set.
-    #[must_use]
-    pub fn without(&self, fields: &FieldSet) -> Projection {
-        let rest = self.0.iter().filter(|(path, _)| !fields.contains(path));
-        Projection(rest.map(|(path, leaf)| (path.clone(), leaf.clone())).collect())
-    }
-
     /// The leaves as they are shown. Those that are concealed are left out without a key.
     pub fn texts(&self, key: Option<&ConcealmentKey>) -> Texts {
         self.0

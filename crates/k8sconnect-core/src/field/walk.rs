@@ -29,6 +29,10 @@ pub fn step_written<'a>(value: &'a Value, element: &PathElement) -> Option<&'a V
     let PathElement::Key(fields) = element else {
         return step(value, element);
     };
+    // An item that names every key field wins over one that leaves some to the server.
+    if let Some(exact) = step(value, element) {
+        return Some(exact);
+    }
     value.as_array()?.iter().find(|item| {
         item.as_object().is_some_and(|item| {
             fields.iter().any(|(name, _)| item.contains_key(name))
@@ -93,6 +97,15 @@ mod tests {
             step_written(&written, &path.elements()[0]),
             Some(&json!({"containerPort": 80}))
         );
+    }
+
+    #[test]
+    fn a_key_written_in_full_is_not_taken_for_one_that_is_left_to_the_server() {
+        let written = json!([{"port": 80, "name": "a"}, {"port": 80, "protocol": "UDP"}]);
+        let path: FieldPath = "[port=80,protocol=UDP]".parse().unwrap();
+        assert_eq!(written_index(&written, &path.elements()[0]), Some(1));
+        let path: FieldPath = "[port=80,protocol=TCP]".parse().unwrap();
+        assert_eq!(written_index(&written, &path.elements()[0]), Some(0));
     }
 
     #[test]

@@ -66,6 +66,19 @@ fn a_field_that_only_lost_its_owner_is_asked_about() {
 }
 
 #[test]
+fn other_fields_to_ignore_are_asked_about_also_without_a_read() {
+    let (two, answer) = deployment(2);
+    let kept = kept(&two, &answer);
+    let shown = by_path_text(&kept.texts);
+    let ignore = [crate::ignore::Ignore::parse("spec.nothing").unwrap()];
+    let (ignoring, _) = Ignoring::new(&ignore, &Default::default());
+    let then = Prior { ignoring: &ignoring, ..prior(&two, &kept) };
+    assert_eq!(us().trust(&two, then, Some(&shown)), Glance::Ask);
+    assert_eq!(us().glance(&two, then, &answer), Ok(Glance::Ask));
+    assert_eq!(us().trust(&two, prior(&two, &kept), Some(&shown)), Glance::Settled);
+}
+
+#[test]
 fn without_a_read_nothing_is_said_of_others() {
     let (two, answer) = deployment(2);
     let kept = kept(&two, &answer);

@@ -1,9 +1,13 @@
 //! The provider as users meet it: real `terraform` and real `tofu`, against a real control plane.
 //! One namespace a test; every story ends in an empty plan.
 
+mod between;
 mod budget;
+mod contest;
 mod documented;
 mod drift;
+mod ignoring;
+mod in_one_apply;
 mod life;
 mod refusals;
 mod spelling;

@@ -35,16 +35,22 @@ impl Workspace {
     /// Writes one resource for each body; `NS` in a body stands for the test's namespace.
     pub(crate) fn objects(&self, bodies: &[(&str, &str)]) -> &Self {
         let resources: Vec<_> =
-            bodies.iter().map(|(name, body)| self.resource(name, body)).collect();
+            bodies.iter().map(|(name, body)| self.resource(name, body, "")).collect();
         self.runner.write("main.tf", &resources.join("\n")).unwrap();
         self
     }
 
-    fn resource(&self, name: &str, body: &str) -> String {
+    /// Writes one resource with further arguments.
+    pub(crate) fn object_with(&self, name: &str, body: &str, arguments: &str) -> &Self {
+        self.runner.write("main.tf", &self.resource(name, body, arguments)).unwrap();
+        self
+    }
+
+    fn resource(&self, name: &str, body: &str, arguments: &str) -> String {
         let body = body.replace("NS", self.namespace.name());
         format!(
             "resource \"k8sconnect_object\" \"{name}\" {{\n  \
-             cluster = {{ kubeconfig = file(\"kubeconfig\") }}\n  \
+             cluster = {{ kubeconfig = file(\"kubeconfig\") }}\n  {arguments}\n  \
              yaml_body = <<-YAML\n{}\nYAML\n}}\n",
             body.trim_end()
         )

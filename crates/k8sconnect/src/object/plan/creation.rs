@@ -1,11 +1,10 @@
 //! Planning an object that state does not hold.
 
 use k8sconnect_cluster::{Location, Observation, Placed};
-use k8sconnect_core::ignore::{Ignoring, Yielded};
+use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
-use k8sconnect_core::projection::Projection;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
@@ -33,14 +32,18 @@ pub(super) async fn plan(
     };
     let location = location(kind, asked.desired);
     state.object_ref = Value::Known(ObjectRef::to(&location));
-    // Nothing is ignored in a creation: it is all there is.
-    let planner = Planner { manager: MANAGER, ignoring: &Ignoring::default() };
+    // All of it is sent: what is ignored is so from then on, and just not shown.
+    let (ignoring, unseen) = asked.terms.ignoring(&Yielded::new());
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = asked.desired.to_applied();
     match asked.observe(&location, content, None, Guard::Absent).await? {
         Observation::Answered(answer) => {
             let decision = asked.decide(planner, None, None, &answer, notices)?;
-            state.managed_state_projection =
-                projected(asked, &decision.projection, &answer.object)?;
+            // Whose fields are yielded, only the object will show.
+            if unseen.is_empty() {
+                let map = leaves::map(&decision.projection, None);
+                state.managed_state_projection = Value::Known(map);
+            }
         }
         Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
         // The predecessor of a replacement, which is there until the apply deletes it, or an
@@ -87,22 +90,6 @@ async fn adoption(
         Observation::Exists(_) => Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) => Err(messages::object::refused(key, &status).into()),
     }
-}
-
-/// The leaves of a creation, without those that will be ignored from then on.
-fn projected(
-    asked: &Asked<'_>,
-    projection: &Projection,
-    answer: &Json,
-) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
-    let (ignoring, unseen) = asked.terms.ignoring(&Yielded::new());
-    if !unseen.is_empty() {
-        // Whose fields those are, only the object will show.
-        return Ok(Value::Unknown);
-    }
-    let ignored = ignoring.among(&projection.fields(), answer);
-    let shown = projection.without(&ignored);
-    Ok(Value::Known(leaves::map(&shown, None)))
 }
 
 fn uid_of(object: &Json) -> &str {

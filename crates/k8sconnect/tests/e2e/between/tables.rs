@@ -1,6 +1,7 @@
 //! What is applied, what is done with it, and what somebody else does meanwhile. To try another
 //! resource or another write, add a row.
 
+use k8sconnect_core::identity::ID_ANNOTATION;
 use serde_json::{Value, json};
 
 /// An object that is put through every operation.
@@ -41,8 +42,8 @@ pub(super) struct Write {
     pub(super) name: &'static str,
     pub(super) effect: Effect,
     pub(super) how: How,
-    /// What is theirs afterwards and must never be lost, as a partial object.
-    pub(super) theirs: Option<fn() -> Value>,
+    /// What is theirs afterwards and must never be lost.
+    pub(super) theirs: Theirs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,15 @@ pub(super) enum Effect {
     Restores,
     /// One of theirs is there before ours.
     Forestalls,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Theirs {
+    Nothing,
+    /// All that the write says.
+    AllOfIt,
+    /// As a partial object.
+    This(fn() -> Value),
 }
 
 #[derive(Clone, Copy)]
@@ -76,15 +86,210 @@ pub(super) enum How {
     Restore,
 }
 
-const fn changes(name: &'static str, how: How) -> Write {
-    Write { name, effect: Effect::Changes, how, theirs: None }
+const fn write(name: &'static str, effect: Effect, how: How, theirs: Theirs) -> Write {
+    Write { name, effect, how, theirs }
 }
 
-/// A write of what is only theirs.
-const fn adds(name: &'static str, how: fn(fn() -> Value) -> How, what: fn() -> Value) -> Write {
-    Write { name, effect: Effect::Changes, how: how(what), theirs: Some(what) }
+/// Meddles with what is ours.
+const fn meddles(name: &'static str, how: How) -> Write {
+    write(name, Effect::Changes, how, Theirs::Nothing)
+}
+
+/// Writes what is only theirs.
+const fn adds(name: &'static str, how: How) -> Write {
+    write(name, Effect::Changes, how, Theirs::AllOfIt)
 }
 
 const fn displaces(name: &'static str, effect: Effect, how: How) -> Write {
-    Write { name, effect, how, theirs: None }
+    write(name, effect, how, Theirs::Nothing)
+}
+
+pub(super) static SPECIMENS: [Specimen; 2] = [
+    Specimen {
+        api_version: "v1",
+        kind: "ConfigMap",
+        collection: "/api/v1/namespaces/NS/configmaps",
+        body: "
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: NAME
+  namespace: NS
+data:
+  greeting: hello
+  app.conf: |
+    workers = 2
+",
+        settings: "",
+        edit: ("workers = 2", "workers = 3"),
+        drift: || json!({"data": {"greeting": "drifted"}}),
+        writes: CONFIG_MAP_WRITES,
+    },
+    Specimen {
+        api_version: "apps/v1",
+        kind: "Deployment",
+        collection: "/apis/apps/v1/namespaces/NS/deployments",
+        // Paused, so that hundreds of them start no pods.
+        body: "
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: NAME
+  namespace: NS
+spec:
+  paused: true
+  replicas: 2
+  selector:
+    matchLabels: {app: NAME}
+  template:
+    metadata:
+      labels: {app: NAME}
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.29
+        env:
+        - {name: A, value: one}
+        - {name: B, value: two}
+        ports:
+        - containerPort: 80
+        resources:
+          limits: {cpu: 1000m}
+",
+        settings: "",
+        edit: ("nginx:1.29", "nginx:1.30"),
+        drift: || json!({"spec": {"replicas": 7}}),
+        writes: DEPLOYMENT_WRITES,
+    },
+];
+
+/// What can be done to an object of whatever kind.
+static ANY_KIND: &[Write] = &[
+    adds("a label", How::Merge(|| json!({"metadata": {"labels": {"team": "theirs"}}}))),
+    adds("an annotation", How::Merge(|| json!({"metadata": {"annotations": {"note.of/x": "y"}}}))),
+    meddles(
+        "our id removed",
+        How::Merge(|| json!({"metadata": {"annotations": {ID_ANNOTATION: null}}})),
+    ),
+    meddles("all ownership erased", How::Merge(|| json!({"metadata": {"managedFields": [{}]}}))),
+    displaces("a deletion", Effect::Deletes, How::Delete),
+    displaces("another in its place", Effect::Replaces, How::Create(|| json!({}))),
+    displaces("a restored backup", Effect::Restores, How::Restore),
+    displaces("the same before us", Effect::Forestalls, How::Create(|| json!({}))),
+    displaces(
+        "more before us",
+        Effect::Forestalls,
+        How::Create(|| json!({"metadata": {"labels": {"team": "theirs"}}})),
+    ),
+    displaces(
+        "one with another id before us",
+        Effect::Forestalls,
+        How::Create(|| json!({"metadata": {"annotations": {ID_ANNOTATION: "theirs"}}})),
+    ),
+];
+
+static CONFIG_MAP_WRITES: &[Write] = &[
+    meddles(
+        "a leaf of ours changed",
+        How::Merge(|| json!({"data": {"app.conf": "workers = 9\n"}})),
+    ),
+    meddles(
+        "a leaf changed to what we want",
+        How::Merge(|| json!({"data": {"app.conf": "workers = 3\n"}})),
+    ),
+    meddles(
+        "a leaf of ours applied alike",
+        How::Apply("flux", || json!({"data": {"greeting": "hello"}})),
+    ),
+    meddles(
+        "a leaf of ours taken by force",
+        How::Apply("flux", || json!({"data": {"greeting": "salut"}})),
+    ),
+    meddles("a leaf of ours deleted", How::Merge(|| json!({"data": {"greeting": null}}))),
+    meddles("all leaves deleted", How::Merge(|| json!({"data": null}))),
+    adds("a leaf of theirs", How::Merge(|| json!({"data": {"theirs": "1"}}))),
+    adds("a leaf of theirs applied", How::Apply("flux", || json!({"data": {"x.y": "1"}}))),
+    adds("binary data", How::Merge(|| json!({"binaryData": {"theirs.bin": "AAAA"}}))),
+];
+
+static DEPLOYMENT_WRITES: &[Write] = &[
+    meddles("a leaf of ours changed", How::Strategic(|| of_web(json!({"image": "nginx:0.1"})))),
+    meddles(
+        "a leaf changed to what we want",
+        How::Strategic(|| of_web(json!({"image": "nginx:1.30"}))),
+    ),
+    meddles("our replicas scaled", How::Scale(5)),
+    meddles(
+        "a quantity of ours respelt",
+        How::Apply("flux", || {
+            of_web(json!({"image": "nginx:1.29", "resources": {"limits": {"cpu": "1"}}}))
+        }),
+    ),
+    meddles(
+        "a quantity of ours changed",
+        How::Strategic(|| of_web(json!({"resources": {"limits": {"cpu": "250m"}}}))),
+    ),
+    meddles(
+        "a leaf of ours deleted",
+        How::Json(|| json!([{"op": "remove", "path": "/spec/replicas"}])),
+    ),
+    meddles(
+        "an item of ours deleted",
+        How::Json(|| json!([{"op": "remove", "path": "/spec/template/spec/containers/0/env/0"}])),
+    ),
+    meddles(
+        "a list of ours deleted",
+        How::Json(|| json!([{"op": "remove", "path": "/spec/template/spec/containers/0/env"}])),
+    ),
+    meddles(
+        "our items reordered",
+        How::Json(|| {
+            json!([{"op": "replace", "path": "/spec/template/spec/containers/0/env", "value": [
+                {"name": "B", "value": "two"}, {"name": "A", "value": "one"},
+            ]}])
+        }),
+    ),
+    adds(
+        "an item of theirs",
+        How::Strategic(|| of_web(json!({"env": [{"name": "C", "value": "theirs"}]}))),
+    ),
+    write(
+        "an item of theirs at the head",
+        Effect::Changes,
+        How::Json(|| {
+            json!([{"op": "add", "path": "/spec/template/spec/containers/0",
+                "value": {"name": "sidecar", "image": "mesh:1"}}])
+        }),
+        Theirs::This(|| of_containers(json!({"name": "sidecar", "image": "mesh:1"}))),
+    ),
+    adds(
+        "our port for another protocol",
+        How::Apply("flux", || {
+            let port = json!({"containerPort": 8080, "protocol": "UDP"});
+            of_web(json!({"image": "nginx:1.29", "ports": [port]}))
+        }),
+    ),
+    adds("a leaf of theirs", How::Merge(|| json!({"spec": {"minReadySeconds": 5}}))),
+    adds("a default changed", How::Merge(|| json!({"spec": {"revisionHistoryLimit": 3}}))),
+    adds(
+        "a label below",
+        How::Merge(|| json!({"spec": {"template": {"metadata": {"labels": {"mesh": "on"}}}}})),
+    ),
+    adds(
+        "status",
+        How::Status(|| {
+            json!({"status": {"conditions": [
+                {"type": "Theirs", "status": "True", "reason": "Because", "message": "so"},
+            ]}})
+        }),
+    ),
+];
+
+fn of_containers(container: Value) -> Value {
+    json!({"spec": {"template": {"spec": {"containers": [container]}}}})
+}
+
+fn of_web(mut fields: Value) -> Value {
+    fields["name"] = json!("web");
+    of_containers(fields)
 }

@@ -1,0 +1,87 @@
+//! Reads what Terraform said and what the server holds. It knows nothing of projections or
+//! field sets: it is the referee.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use testkit::Run;
+
+use super::{Error, Said};
+
+/// The lines of a run with `-json` that are of this type.
+fn messages(run: &Run, of_type: &str) -> Vec<Value> {
+    run.stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["type"] == of_type)
+        .collect()
+}
+
+pub(super) fn errors(run: &Run) -> Said {
+    let mut said = Said::new();
+    for message in messages(run, "diagnostic") {
+        let diagnostic = &message["diagnostic"];
+        let text = |name: &str| diagnostic[name].as_str().unwrap_or_default().to_owned();
+        // A provider that is blamed may be blamed in a warning.
+        if diagnostic["severity"] == "error" || text("summary").starts_with("Provider produced") {
+            let error = Error { summary: text("summary"), detail: text("detail") };
+            said.entry(text("address")).or_default().push(error);
+        }
+    }
+    said
+}
+
+/// What a plan would do, by resource.
+pub(super) fn planned(run: &Run) -> BTreeMap<String, String> {
+    let changes = messages(run, "planned_change").into_iter().map(|message| {
+        let change = &message["change"];
+        let address = change["resource"]["addr"].as_str().unwrap_or_default().to_owned();
+        (address, change.to_string())
+    });
+    changes.collect()
+}
+
+impl Error {
+    pub(super) fn shown(&self) -> String {
+        format!("{}\n{}", self.summary, self.detail)
+    }
+}
+
+/// One of ours names the object first, and says why and what to do in paragraphs of their own.
+pub(super) fn is_ours(error: &Error, key: &str) -> bool {
+    error.summary.starts_with(key) && error.detail.trim().split("\n\n").count() >= 2
+}
+
+/// Whether an object is the one that was made, with what its maker wrote.
+pub(super) fn is_untouched(made: Option<&Value>, live: Option<&Value>) -> bool {
+    let (Some(made), Some(live)) = (made, live) else {
+        return false;
+    };
+    ["/metadata/uid", "/metadata/labels", "/metadata/annotations", "/spec", "/data"]
+        .iter()
+        .all(|place| made.pointer(place) == live.pointer(place))
+}
+
+/// That every leaf of `part` is in `whole`. Items of lists are found by `name`, `containerPort`
+/// or `type`, whichever they have.
+pub(super) fn covers(whole: &Value, part: &Value) -> Result<(), String> {
+    match part {
+        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+            covers(&whole[name], value).map_err(|why| format!("{name} . {why}"))
+        }),
+        Value::Array(items) => items.iter().try_for_each(|item| {
+            let key =
+                ["name", "containerPort", "type"].into_iter().find(|key| !item[key].is_null());
+            let same = |live: &&Value| match key {
+                Some(key) => live[key] == item[key],
+                None => *live == item,
+            };
+            match whole.as_array().into_iter().flatten().find(same) {
+                Some(live) => covers(live, item),
+                None => Err(format!("no item {item}")),
+            }
+        }),
+        scalar if whole == scalar => Ok(()),
+        scalar => Err(format!("{whole} instead of {scalar}")),
+    }
+}

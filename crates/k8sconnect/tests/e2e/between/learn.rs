@@ -1,0 +1,120 @@
+//! Each operation run once with nobody about, through the proxy, to learn its requests.
+
+use testkit::proxy::Proxy;
+use testkit::{Target, Tool};
+
+use super::tables::{OPERATIONS, Operation, SPECIMENS, Specimen};
+use crate::workspace::Workspace;
+
+/// How many requests an operation makes for its object.
+#[derive(Clone, Copy)]
+pub(super) struct Requests {
+    pub(super) in_plan: u32,
+    pub(super) in_all: u32,
+}
+
+pub(super) struct Learned(Vec<(&'static str, Operation, Requests)>);
+
+impl Learned {
+    pub(super) fn requests(&self, specimen: &Specimen, operation: Operation) -> Requests {
+        let found = self.0.iter().find(|(kind, of, _)| *kind == specimen.kind && *of == operation);
+        found.unwrap().2
+    }
+
+    pub(super) async fn by_running() -> Self {
+        let at = Workspace::new(Tool::Terraform).await;
+        let proxy = Proxy::before(at.cluster).await.unwrap();
+        at.kubeconfig(&proxy.kubeconfig());
+        let namespace = at.namespace.name();
+        at.runner.write("main.tf", &resources(namespace, Specimen::written)).unwrap();
+        at.init().await;
+        let mut learned = Vec::new();
+        for operation in OPERATIONS {
+            match operation {
+                Operation::Create => {}
+                Operation::Update => {
+                    at.runner.write("main.tf", &resources(namespace, Specimen::edited)).unwrap();
+                }
+                Operation::Repair => {
+                    for specimen in &SPECIMENS {
+                        let target = specimen.target(namespace, specimen.undisturbed());
+                        let drift = (specimen.drift)();
+                        let editor = at.cluster.act_as("kubectl-edit");
+                        editor.strategic_patch(&target, drift).await.unwrap();
+                    }
+                }
+            }
+            let start = proxy.requests().len();
+            at.plan_changes().await;
+            let middle = proxy.requests().len();
+            at.runner.apply_planned().await.unwrap().successful().unwrap();
+            for specimen in &SPECIMENS {
+                let path = specimen.path(namespace, specimen.undisturbed());
+                let in_all = proxy.requests_since(start, &path);
+                let in_apply = proxy.requests_since(middle, &path).len();
+                assert_eq!(
+                    in_all.last().map(|request| request.in_short()).as_deref(),
+                    Some("patch"),
+                    "the last request of all is the write: {in_all:?}"
+                );
+                let requests = Requests {
+                    in_plan: u32::try_from(in_all.len() - in_apply).unwrap(),
+                    in_all: u32::try_from(in_all.len()).unwrap(),
+                };
+                learned.push((specimen.kind, operation, requests));
+            }
+        }
+        at.plan_empty().await;
+        Self(learned)
+    }
+}
+
+fn resources(namespace: &str, body: fn(&Specimen, &str, &str) -> String) -> String {
+    let resources: Vec<_> = SPECIMENS
+        .iter()
+        .map(|specimen| {
+            let name = specimen.undisturbed();
+            specimen.resource(name, &body(specimen, namespace, name))
+        })
+        .collect();
+    resources.join("\n")
+}
+
+/// A specimen as a user and as the server know it.
+impl Specimen {
+    fn undisturbed(&self) -> &'static str {
+        "undisturbed"
+    }
+
+    pub(super) fn written(&self, namespace: &str, name: &str) -> String {
+        self.body.replace("NS", namespace).replace("NAME", name)
+    }
+
+    pub(super) fn edited(&self, namespace: &str, name: &str) -> String {
+        let (old, new) = self.edit;
+        self.written(namespace, name).replace(old, new)
+    }
+
+    pub(super) fn resource(&self, name: &str, body: &str) -> String {
+        format!(
+            "resource \"k8sconnect_object\" \"{}_{name}\" {{\n  \
+             cluster = {{ kubeconfig = file(\"kubeconfig\") }}\n  {}\n  \
+             yaml_body = <<-YAML\n{}\nYAML\n}}\n",
+            self.kind,
+            self.settings,
+            body.trim_end()
+        )
+    }
+
+    pub(super) fn address(&self, name: &str) -> String {
+        format!("k8sconnect_object.{}_{name}", self.kind)
+    }
+
+    pub(super) fn path(&self, namespace: &str, name: &str) -> String {
+        format!("{}/{name}", self.collection.replace("NS", namespace))
+    }
+
+    pub(super) fn target(&self, namespace: &str, name: &str) -> Target {
+        Target::new(self.api_version, self.kind, namespace, name)
+    }
+}

@@ -1,0 +1,147 @@
+//! Objects and fields that others have already.
+
+use serde_json::json;
+use testkit::owners::managers_of;
+use testkit::{Target, Tool};
+
+use crate::workspace::{CONFIG_MAP, Workspace, says};
+
+fn settings(at: &Workspace) -> Target {
+    Target::new("v1", "ConfigMap", at.namespace.name(), "settings")
+}
+
+fn theirs(at: &Workspace) -> serde_json::Value {
+    json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": at.namespace.name()},
+        "data": {"greeting": "theirs", "other": "kept"},
+    })
+}
+
+#[tokio::test]
+async fn without_force_a_field_of_others_is_a_plan_error_with_both_values() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.object_with("settings", CONFIG_MAP, "force_conflicts = false").init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    let edit = json!({"data": {"greeting": "theirs"}});
+    at.cluster.act_as("kubectl-edit").merge_patch(&settings(&at), edit).await.unwrap();
+    let plan = at.plan_fails().await;
+    says(&plan.text, "1 field held by other managers");
+    says(&plan.text, "data.greeting");
+    says(&plan.text, "conflict with \"kubectl-edit\"");
+    says(&plan.text, "is now theirs");
+    says(&plan.text, "yours hello");
+    // Both ways out that the message names work.
+    at.object_with(
+        "settings",
+        CONFIG_MAP,
+        "force_conflicts = false\n  ignore_fields = [\"data.greeting\"]",
+    );
+    at.apply().await;
+    at.plan_empty().await;
+    at.object_with("settings", CONFIG_MAP, "force_conflicts = true");
+    at.apply().await;
+    at.plan_empty().await;
+    let live = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(live["data"]["greeting"], "hello");
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn adopt_takes_an_object_over_without_making_it_anew() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let before = at.cluster.act_as("helm").apply(theirs(&at)).await.unwrap();
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    let plan = at.plan_fails().await;
+    says(&plan.text, "exists already");
+    says(&plan.text, "adopt = true");
+
+    at.object_with("settings", CONFIG_MAP, "adopt = true");
+    let plan = at.plan_changes().await;
+    says(&plan.text, "exists already and will be taken over");
+    says(&plan.text, "held by `helm`");
+    says(&plan.text, "1 field will be taken from other managers");
+    at.apply().await;
+    at.plan_empty().await;
+    let after = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(after["metadata"]["uid"], before["metadata"]["uid"]);
+    assert_eq!(after["data"]["greeting"], "hello");
+    assert_eq!(after["data"]["other"], "kept", "what we do not write stays helm's");
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_field_taken_over_from_kubectl_really_goes_when_it_is_removed() {
+    let at = Workspace::new(Tool::Terraform).await;
+    // As `kubectl apply` records it: by Update, under its own name.
+    let mut body = theirs(&at);
+    body["data"]["greeting"] = json!("hello");
+    at.cluster.act_as("kubectl-client-side-apply").create(body).await.unwrap();
+    at.object_with("settings", CONFIG_MAP, "adopt = true").init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    let adopted = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(
+        managers_of(&adopted, &["f:data", "f:greeting"]),
+        ["k8sconnect".to_owned()].into(),
+        "ours alone now"
+    );
+    at.object_with("settings", &CONFIG_MAP.replace("  greeting: hello\n", ""), "adopt = true");
+    at.apply().await;
+    at.plan_empty().await;
+    let live = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(live["data"].get("greeting"), None, "it went");
+    assert_eq!(live["data"]["other"], "kept", "kubectl's own field stayed");
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn taking_over_from_another_state_says_what_goes() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let uid = at.cluster.read(&settings(&at)).await.unwrap().unwrap()["metadata"]["uid"].clone();
+    // The state is lost; the object is not.
+    at.runner.state(&["rm", "k8sconnect_object.settings"]).await.unwrap().successful().unwrap();
+    at.object_with("settings", &CONFIG_MAP.replace("  greeting: hello\n", ""), "adopt = true");
+    let plan = at.plan_changes().await;
+    says(&plan.text, "It bears the k8sconnect id");
+    says(&plan.text, "1 field will be deleted by the takeover");
+    says(&plan.text, "data.greeting");
+    at.apply().await;
+    at.plan_empty().await;
+    let live = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(live["metadata"]["uid"], uid);
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_quantity_in_another_spelling_does_not_strip_a_co_owner() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let quota = "
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: quota, namespace: NS}
+spec:
+  hard: {cpu: 1000m, pods: \"10\"}
+";
+    at.objects(&[("quota", quota)]).init().await;
+    at.apply().await;
+    let same = json!({
+        "apiVersion": "v1", "kind": "ResourceQuota",
+        "metadata": {"name": "quota", "namespace": at.namespace.name()},
+        "spec": {"hard": {"cpu": "1"}},
+    });
+    at.cluster.act_as("flux").apply(same).await.unwrap();
+    at.plan_empty().await;
+    // A change elsewhere must leave the shared field shared.
+    at.objects(&[("quota", &quota.replace("\"10\"", "\"11\""))]);
+    at.apply().await;
+    at.plan_empty().await;
+    let target = Target::new("v1", "ResourceQuota", at.namespace.name(), "quota");
+    let live = at.cluster.read(&target).await.unwrap().unwrap();
+    let held = managers_of(&live, &["f:spec", "f:hard", "f:cpu"]);
+    assert_eq!(held, ["flux".to_owned(), "k8sconnect".to_owned()].into());
+    at.destroy().await;
+}

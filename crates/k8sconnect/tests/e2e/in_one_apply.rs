@@ -1,0 +1,136 @@
+//! Things that only come to be in the same run: kinds, namespaces, bodies, clusters.
+
+use testkit::{Target, Tool};
+
+use crate::workspace::{CONFIG_MAP, Workspace, says};
+
+fn definition(group: &str) -> String {
+    format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: widgets.{group}}}
+spec:
+  group: {group}
+  names: {{kind: Widget, plural: widgets, singular: widget}}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {{type: object, x-kubernetes-preserve-unknown-fields: true}}
+"
+    )
+}
+
+fn widget(group: &str, name: &str) -> String {
+    format!(
+        "
+apiVersion: {group}/v1
+kind: Widget
+metadata: {{name: {name}, namespace: NS}}
+spec: {{size: 3}}
+"
+    )
+}
+
+#[tokio::test]
+async fn a_kind_and_thirty_of_it_fit_in_one_apply() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let group = format!("{}.example.com", at.namespace.name());
+    let bodies: Vec<_> =
+        (0..30).map(|n| (format!("w{n}"), widget(&group, &format!("w{n}")))).collect();
+    let crd = definition(&group);
+    let mut objects: Vec<_> = bodies.iter().map(|(n, b)| (n.as_str(), b.as_str())).collect();
+    objects.push(("definition", &crd));
+    at.objects(&objects).init().await;
+    let plan = at.plan_changes().await;
+    says(&plan.text, "cannot be planned in full yet");
+    says(&plan.text, &format!("does not serve `Widget` of `{group}/v1` at the moment"));
+    // No `depends_on`: enough hands for all of them, so that nobody waits for his turn.
+    at.runner.apply_with(&["-parallelism=40"]).await.unwrap().successful().unwrap();
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_kind_that_never_comes_names_depends_on() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let body = widget("never.example.com", "w");
+    at.object_with("w", &body, "apply_timeout = \"2s\"").init().await;
+    let run = at.runner.apply().await.unwrap();
+    assert!(!run.succeeded(), "{}", run.text);
+    says(&run.text, "cannot be created yet");
+    says(&run.text, "Apply waited 2 seconds");
+    says(&run.text, "depends_on");
+}
+
+#[tokio::test]
+async fn a_namespace_and_its_content_fit_in_one_apply() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: NS-own\n";
+    let content = CONFIG_MAP.replace("namespace: NS", "namespace: NS-own");
+    at.objects(&[("content", &content), ("namespace", namespace)]).init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    let name = format!("{}-own", at.namespace.name());
+    let target = Target::new("v1", "ConfigMap", name.as_str(), "settings");
+    assert!(at.cluster.read(&target).await.unwrap().is_some());
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn an_ordinary_refusal_fails_at_once() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let group = format!("{}.example.com", at.namespace.name());
+    let bad = CONFIG_MAP.replace("kind: ConfigMap", "kind: ConfigMapp");
+    at.objects(&[("definition", &definition(&group)), ("bad", &bad)]).init().await;
+    let started = std::time::Instant::now();
+    let plan = at.plan_fails().await;
+    says(&plan.text, "there is no such kind");
+    assert!(started.elapsed().as_secs() < 20);
+}
+
+#[tokio::test]
+async fn a_body_and_a_cluster_known_only_at_apply_plan_and_apply_in_one_run() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let configuration = format!(
+        r#"
+resource "terraform_data" "late" {{
+  input = {{ word = "hello", kubeconfig = file("kubeconfig") }}
+}}
+
+resource "k8sconnect_object" "settings" {{
+  cluster   = {{ kubeconfig = terraform_data.late.output.kubeconfig }}
+  yaml_body = <<-YAML
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {{name: settings, namespace: {}}}
+    data: {{greeting: "${{terraform_data.late.output.word}}"}}
+  YAML
+}}
+"#,
+        at.namespace.name()
+    );
+    at.runner.write("main.tf", &configuration).unwrap();
+    at.init().await;
+    let plan = at.plan_changes().await;
+    says(&plan.text, "managed_state_projection = (known after apply)");
+    at.apply().await;
+    at.plan_empty().await;
+
+    // Unknown again on an object that exists: an update in place, never a replacement.
+    at.runner.write("main.tf", &configuration.replace("\"hello\"", "\"good day\"")).unwrap();
+    let plan = at.plan_changes().await;
+    says(&plan.text, "0 to add, 2 to change, 0 to destroy");
+    at.apply().await;
+    at.plan_empty().await;
+    let target = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    let live = at.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["data"]["greeting"], "good day");
+    at.destroy().await;
+}

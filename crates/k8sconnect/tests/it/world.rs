@@ -1,0 +1,89 @@
+//! One namespace of a shared control plane, and the kinds of `tests/kinds` in it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use k8sconnect::K8sConnect;
+use k8sconnect_core::text::nfc;
+use serde_json::Value as Json;
+use testkit::specimens::Exhibit;
+use testkit::specimens::documents::Tier;
+use testkit::{ControlPlane, Target, TestNamespace};
+use tfplugin::harness::{Core, Failure, State};
+use tfplugin::{Data, Value};
+
+pub(crate) const OBJECT: &str = "k8sconnect_object";
+
+pub(crate) struct World {
+    pub(crate) cluster: &'static ControlPlane,
+    pub(crate) namespace: TestNamespace,
+    /// Whom the audit log shows for what the provider asks; nobody else bears the name.
+    pub(crate) user: String,
+    kubeconfig: String,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let cluster = ControlPlane::shared().await;
+        let namespace = TestNamespace::new(cluster).await.unwrap();
+        let user = format!("user-of-{namespace}");
+        let kubeconfig = cluster.kubeconfig_for(&user, Some("system:masters")).unwrap();
+        Self { cluster, namespace, user, kubeconfig }
+    }
+
+    /// A provider that has just been started.
+    pub(crate) fn core(&self) -> Core {
+        Core::new(K8sConnect::default())
+    }
+
+    /// The configuration of one object. Terraform normalises all text that it hands over.
+    pub(crate) fn config(&self, body: &str) -> Value {
+        let cluster = Data::object([("kubeconfig", Value::from(self.kubeconfig.as_str()))]);
+        let attributes =
+            [("yaml_body", Value::from(nfc(body))), ("cluster", Value::Known(cluster))];
+        Value::Known(Data::object(attributes))
+    }
+
+    pub(crate) async fn create(&self, body: &str) -> Result<State, Failure> {
+        self.core().create(OBJECT, &self.config(body)).await
+    }
+
+    /// Every kind, in the order in which they can be made.
+    pub(crate) fn kinds(&self) -> Vec<Exhibit> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kinds");
+        let mut kinds = Exhibit::gather(&folder, self.namespace.name()).unwrap();
+        kinds.sort_by_key(Exhibit::tier);
+        kinds
+    }
+
+    /// Makes an object and, of a definition, the kind that it defines.
+    pub(crate) async fn make(&self, kind: &Exhibit) -> State {
+        let made = self.create(&kind.text).await;
+        let state = made.unwrap_or_else(|failure| panic!("{}: {failure}", kind.name));
+        if kind.tier() == Tier::Definition {
+            self.await_served(&kind.value).await;
+        }
+        state
+    }
+
+    async fn await_served(&self, definition: &Json) {
+        let target = Target::of(definition).unwrap();
+        let established = |seen: Option<&Json>| {
+            let conditions = seen.and_then(|object| object["status"]["conditions"].as_array());
+            conditions.into_iter().flatten().any(|condition| {
+                condition["type"] == "Established" && condition["status"] == "True"
+            })
+        };
+        self.cluster.wait_until(&target, Duration::from_secs(30), established).await.unwrap();
+    }
+
+    /// Ends what no namespace takes with it.
+    pub(crate) async fn clear(&self, kinds: &[Exhibit]) {
+        for kind in kinds.iter().rev() {
+            let target = Target::of(&kind.value).unwrap();
+            if target.namespace.is_none() {
+                self.cluster.delete(&target).await.unwrap();
+            }
+        }
+    }
+}
