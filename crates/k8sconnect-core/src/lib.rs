@@ -18,6 +18,7 @@ pub mod owners;
 pub mod plan;
 pub mod projection;
 pub mod rejection;
+pub mod scrub;
 #[cfg(test)]
 mod specimen;
 pub mod spelling;

@@ -151,10 +151,15 @@ impl Walk<'_, '_> {
             match element {
                 PathElement::Value(_) => self.emit(path, value.clone()),
                 _ if below.is_leaf() => self.leaf(value, written, path),
-                PathElement::Key(keys) => match without_keys(below, keys) {
-                    Some(rest) => self.node(&rest, value, written, path),
-                    None => self.node(below, value, written, path),
-                },
+                PathElement::Key(keys) => {
+                    let shown = self.leaves.len();
+                    self.node(&without_keys(below, keys), value, written, path);
+                    // The path tells the key. Where the server keeps nothing else of the item
+                    // (an empty `value` of a variable), the key stands for it.
+                    if self.leaves.len() == shown {
+                        self.node(below, value, written, path);
+                    }
+                }
                 _ => self.node(below, value, written, path),
             }
             path.pop();
@@ -199,14 +204,13 @@ impl Walk<'_, '_> {
     }
 }
 
-/// An item without the fields that its path names already; `None` if nothing else is owned there.
-fn without_keys(item: &FieldSet, keys: &KeyFields) -> Option<FieldSet> {
+/// An item without the fields that its path names already.
+fn without_keys(item: &FieldSet, keys: &KeyFields) -> FieldSet {
     let mut rest = item.clone();
     for name in keys.keys() {
         rest.remove_tree(&FieldPath::fields([name.as_str()]));
     }
-    let others = rest.children().next().is_some();
-    others.then_some(rest)
+    rest
 }
 
 #[cfg(test)]

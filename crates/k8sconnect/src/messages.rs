@@ -8,6 +8,7 @@ pub(crate) mod connection;
 pub(crate) mod manifest;
 pub(crate) mod object;
 pub(crate) mod ownership;
+pub(crate) mod refusal;
 pub(crate) mod state;
 pub(crate) mod terms;
 

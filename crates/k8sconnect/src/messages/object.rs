@@ -5,15 +5,12 @@ use std::time::Duration;
 
 use k8sconnect_cluster::{Error, NotYet};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
-use k8sconnect_core::field::walk;
 use k8sconnect_core::identity::{ID_ANNOTATION, IdentityChange, ObjectKey};
-use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::rejection::{Cause, Rejection, Status};
-use k8sconnect_core::text;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
+use super::refusal::said;
 use super::{ABSENT, count, one_line, paragraphs};
 use crate::object::Surprise;
 
@@ -31,103 +28,10 @@ pub(crate) fn identity_changes(key: &ObjectKey, changes: &[IdentityChange]) -> D
     )
 }
 
-/// The server could not be asked, or gave no answer that means anything.
-pub(crate) fn unanswered(key: &ObjectKey, error: &Error) -> Diagnostic {
-    if let Error::Refused(status) = error {
-        return refused(key, status);
-    }
-    Diagnostic::error(
-        format!("{key}: {}", error.what()),
-        paragraphs([&error.why(), &error.advice()]),
-    )
-    .at(AttributePath::root("cluster"))
-}
-
-/// The server said no.
-pub(crate) fn refused(key: &ObjectKey, status: &Status) -> Diagnostic {
-    let words = server_words(key, status);
-    let (what, advice) = match status.rejection() {
-        Rejection::SchemaMismatch => (
-            "does not fit its schema",
-            "Mend the field that the server names; `kubectl explain` lists those there are.",
-        ),
-        Rejection::Invalid(_) => {
-            ("is refused by the API server", "Change the values that the server names.")
-        }
-        Rejection::Forbidden => (
-            "may not be written",
-            "Either the credentials lack a permission, or an admission rule or quota forbids it: \
-             the server's words tell which.",
-        ),
-        Rejection::Unauthorized => (
-            "cannot be asked about",
-            "The credentials are not accepted. Check that they belong to this cluster and have \
-             not expired.",
-        ),
-        Rejection::NamespaceMissing => (
-            "has no namespace to live in",
-            "Create the namespace first. If it is in this configuration too, let this resource \
-             `depends_on` it.",
-        ),
-        Rejection::FieldConflicts(_) => (
-            "has fields that others hold",
-            "Remove the fields that the server names from `yaml_body`, or let the other manager \
-             give them up.",
-        ),
-        Rejection::Conflict => (
-            "changed while it was being written",
-            "Run again: the next plan starts from what is there now.",
-        ),
-        Rejection::NotFound => ("is not there", "Run again: the next plan creates it."),
-        Rejection::WebhookUnreachable => (
-            "needs a webhook that does not answer",
-            "Mend the webhook that the server names, or wait until it is up.",
-        ),
-        Rejection::Other => (
-            "is refused by the API server",
-            "The server's words tell why; if they tell of a passing trouble, run again.",
-        ),
-    };
-    Diagnostic::error(format!("{key} {what}"), paragraphs([&words, &causes(key, status), advice]))
-        .at(AttributePath::root("yaml_body"))
-}
-
-/// What the server said. Of a Secret its words may quote the data, so they are left out.
-fn server_words(key: &ObjectKey, status: &Status) -> String {
-    let code = status.code;
-    if holds_secrets(key) {
-        return format!(
-            "The API server refused it (HTTP {code}). Its words are not shown: they may quote the \
-             Secret's data."
-        );
-    }
-    if status.message.is_empty() {
-        return format!("The API server gave no reason (HTTP {code}).");
-    }
-    format!("The API server said (HTTP {code}): {}", status.message)
-}
-
-fn causes(key: &ObjectKey, status: &Status) -> String {
-    let line = |cause: &Cause| {
-        if holds_secrets(key) {
-            format!("  {} ({})", cause.field, cause.reason)
-        } else {
-            format!("  {}: {}", cause.field, one_line(&cause.message))
-        }
-    };
-    let lines: Vec<_> =
-        status.details.causes.iter().filter(|cause| !cause.field.is_empty()).map(line).collect();
-    if lines.is_empty() { String::new() } else { format!("By field:\n{}", lines.join("\n")) }
-}
-
-fn holds_secrets(key: &ObjectKey) -> bool {
-    key.gvk.group.is_empty() && key.gvk.kind == "Secret"
-}
-
 pub(crate) fn not_deleted(key: &ObjectKey, error: &Error) -> Diagnostic {
     let (why, advice) = match error {
         Error::Refused(status) => (
-            server_words(key, status),
+            said(status.code, &status.message),
             "State keeps the object. Remove what forbids the deletion and run again.".to_owned(),
         ),
         other => (other.why(), format!("State keeps the object. {}", other.advice())),
@@ -306,43 +210,6 @@ pub(crate) fn waits_for_predecessor(key: &ObjectKey) -> Diagnostic {
         "Apply waits until the old one is gone, and then creates yours. Its fields are shown as \
          known after apply.",
     )
-}
-
-/// Fields that others hold, where nothing is to be taken by force.
-pub(crate) fn conflicts(
-    key: &ObjectKey,
-    causes: &[Cause],
-    desired: &Manifest,
-    live: Option<&Value>,
-) -> Diagnostic {
-    let lines: Vec<_> = causes.iter().map(|cause| conflict(key, cause, desired, live)).collect();
-    Diagnostic::error(
-        format!("{key}: {} held by other managers", count(causes.len(), "field")),
-        format!(
-            "`force_conflicts = false` says that nothing is taken from others:\n\n{}\n\n\
-             To take the fields, set `force_conflicts = true`. To leave them to the others, remove \
-             them from `yaml_body`, or list them in `ignore_fields`.",
-            lines.join("\n")
-        ),
-    )
-    .at(AttributePath::root("yaml_body"))
-}
-
-fn conflict(key: &ObjectKey, cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
-    let mut lines = vec![
-        format!("  {}", cause.field.trim_start_matches('.')),
-        format!("    held by  {}", cause.message),
-    ];
-    if !holds_secrets(key)
-        && let (Ok(path), Some(live)) = (cause.field.trim_start_matches('.').parse(), live)
-    {
-        let shown = |value: Option<&Value>| {
-            value.map_or(ABSENT.to_owned(), |value| one_line(&text::shown(value)))
-        };
-        lines.push(format!("    is now   {}", shown(walk::at(live, &path))));
-        lines.push(format!("    yours    {}", shown(walk::at_written(desired.value(), &path))));
-    }
-    lines.join("\n")
 }
 
 pub(crate) fn exists(key: &ObjectKey, live: &Value) -> Diagnostic {

@@ -75,7 +75,7 @@ impl Held {
         match cluster.kind(&key.gvk).await {
             Ok(Served::Yes(kind)) => Ok(kind),
             Ok(_) => Err(messages::object::kind_no_longer_served(key).into()),
-            Err(error) => Err(messages::object::unanswered(key, &error).into()),
+            Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
         }
     }
 }

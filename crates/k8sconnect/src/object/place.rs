@@ -10,7 +10,7 @@ use crate::messages;
 /// Finds the kind. One that can never be served is an error at once, with the nearest that is.
 pub(crate) async fn place(cluster: &Cluster, key: &ObjectKey) -> Result<Placed, Diagnostics> {
     let placed = cluster.place(&key.gvk).await;
-    match placed.map_err(|error| messages::object::unanswered(key, &error))? {
+    match placed.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Placed::NotYet(NotYet::Kind { nearest, .. }) if !key.gvk.may_still_appear() => {
             Err(messages::object::no_such_kind(key, nearest.as_deref()).into())
         }

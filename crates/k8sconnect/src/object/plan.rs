@@ -81,7 +81,7 @@ impl Asked<'_> {
         let namespace = location.namespace.as_deref();
         let body = Outgoing { content, namespace, id, guard }.body();
         let observed = self.cluster.observe(location, MANAGER, &body, self.terms.conflicts).await;
-        observed.map_err(|error| messages::object::unanswered(self.key(), &error).into())
+        observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
     }
 
     /// Judges its answer, and tells what is to be told.

@@ -82,7 +82,7 @@ async fn look(
     key: &ObjectKey,
 ) -> Result<Option<Json>, Diagnostics> {
     let found = cluster.get(location).await;
-    match found.map_err(|error| messages::object::unanswered(key, &error))? {
+    match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Found::Object(answer) => Ok(Some(answer.object)),
         Found::Absent(_) => Ok(None),
         Found::NotServed(_) if definition_gone(cluster, location).await? => Ok(None),
@@ -104,7 +104,7 @@ pub(crate) async fn definition_gone(
         namespace: None,
         name: format!("{}.{}", location.kind.plural, gvk.group),
     };
-    let unanswered = |error| Diagnostics::from(messages::object::unanswered(&definition, &error));
+    let unanswered = |error| Diagnostics::from(messages::refusal::unanswered(&definition, &error));
     let Served::Yes(kind) = cluster.kind(&definition.gvk).await.map_err(unanswered)? else {
         return Ok(false);
     };

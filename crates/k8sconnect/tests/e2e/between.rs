@@ -104,7 +104,7 @@ fn expected(
 
 #[tokio::test]
 async fn a_write_between_any_two_requests_never_makes_terraform_call_us_inconsistent() {
-    let learned = Learned::by_running().await;
+    let t=std::time::Instant::now(); let learned = Learned::by_running().await; eprintln!("LEARN {:?}", t.elapsed());
     let (refused, planned): (Vec<_>, Vec<_>) =
         cases(&learned).into_iter().partition(|case| case.expected == Expected::RefusedAtPlan);
     assert!(planned.len() > 200 && refused.len() > 10, "the tables have shrunk");

@@ -8,6 +8,7 @@ mod documented;
 mod drift;
 mod ignoring;
 mod in_one_apply;
+mod kinds;
 mod life;
 mod refusals;
 mod spelling;

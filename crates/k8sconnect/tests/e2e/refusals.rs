@@ -80,3 +80,165 @@ async fn a_server_that_cannot_be_reached_loses_nothing() {
     at.plan_empty().await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn an_admission_policy_speaks_in_the_plan() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let name = format!("{}-policy", at.namespace.name());
+    let rival = at.cluster.act_as("security");
+    rival
+        .apply(json!({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": name},
+            "spec": {
+                "matchConstraints": {
+                    "namespaceSelector": {"matchLabels":
+                        {"kubernetes.io/metadata.name": at.namespace.name()}},
+                    "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                        "operations": ["CREATE", "UPDATE"], "resources": ["configmaps"]}],
+                },
+                "validations": [{"expression": "!('forbidden' in object.data)",
+                    "message": "the key `forbidden` is not welcome here"}],
+            },
+        }))
+        .await
+        .unwrap();
+    rival
+        .apply(json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": name},
+            "spec": {"policyName": name, "validationActions": ["Deny"]},
+        }))
+        .await
+        .unwrap();
+    let probe = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "probe", "namespace": at.namespace.name()}, "data": {"forbidden": "x"},
+    });
+    // A policy takes a moment to bite.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while rival.try_apply(probe.clone()).await.unwrap().accepted().is_ok() {
+        assert!(std::time::Instant::now() < deadline, "the policy never came into force");
+    }
+    let bad = CONFIG_MAP.replace("greeting: hello", "forbidden: hello");
+    at.objects(&[("settings", &bad)]).init().await;
+    let plan = at.plan_fails().await;
+    says(&plan.text, "the key `forbidden` is not welcome here");
+    for kind in ["ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"] {
+        let target = testkit::Target::new("admissionregistration.k8s.io/v1", kind, None, &name);
+        at.cluster.delete(&target).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_full_quota_and_a_missing_permission_speak_in_the_plan() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.cluster
+        .act_as("admin")
+        .apply(json!({
+            "apiVersion": "v1", "kind": "ResourceQuota",
+            "metadata": {"name": "none", "namespace": at.namespace.name()},
+            "spec": {"hard": {"count/secrets": "0"}},
+        }))
+        .await
+        .unwrap();
+    let target = testkit::Target::new("v1", "ResourceQuota", at.namespace.name(), "none");
+    let within = std::time::Duration::from_secs(30);
+    let counted = |seen: Option<&serde_json::Value>| {
+        seen.is_some_and(|quota| !quota["status"]["used"].is_null())
+    };
+    at.cluster.wait_until(&target, within, counted).await.unwrap();
+    let secret = "
+apiVersion: v1
+kind: Secret
+metadata: {name: s, namespace: NS}
+stringData: {password: hunter2hunter2}
+";
+    at.objects(&[("s", secret)]).init().await;
+    let plan = at.plan_fails().await;
+    says(&plan.text, "may not be written");
+    says(&plan.text, "exceeded quota");
+
+    at.kubeconfig(&at.cluster.kubeconfig_for("nobody-in-particular", None).unwrap());
+    at.objects(&[("settings", CONFIG_MAP)]);
+    let plan = at.plan_fails().await;
+    says(&plan.text, "nobody-in-particular");
+    says(&plan.text, "cannot patch resource \"configmaps\"");
+}
+
+#[tokio::test]
+async fn a_value_that_the_server_refuses_is_told_with_its_field() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("web", &DEPLOYMENT.replace("replicas: 2", "replicas: -2"))]).init().await;
+    let plan = at.plan_fails().await;
+    says(&plan.text, "is refused by the API server");
+    says(&plan.text, "spec.replicas: Invalid value: -2");
+    says(&plan.text, "must be greater than or equal to 0");
+}
+
+#[tokio::test]
+async fn a_webhook_that_cannot_be_reached_does_not_stop_the_plan() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let name = format!("{}-webhook", at.namespace.name());
+    at.cluster
+        .act_as("operator")
+        .apply(json!({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": name},
+            "webhooks": [{
+                "name": "dead.example.com", "failurePolicy": "Fail", "sideEffects": "None",
+                "admissionReviewVersions": ["v1"], "timeoutSeconds": 1,
+                "clientConfig": {"url": "https://127.0.0.1:1/"},
+                "namespaceSelector": {"matchLabels":
+                    {"kubernetes.io/metadata.name": at.namespace.name()}},
+                "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"],
+                    "resources": ["configmaps"]}],
+            }],
+        }))
+        .await
+        .unwrap();
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    // The configuration takes a moment to be in force.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let plan = loop {
+        let plan = at.plan_changes().await;
+        if plan.text.contains("cannot be planned in full yet") {
+            break plan;
+        }
+        assert!(std::time::Instant::now() < deadline, "{}", plan.text);
+    };
+    says(&plan.text, "A webhook that must be asked cannot be reached");
+    let run = at.runner.apply().await.unwrap();
+    assert!(!run.succeeded());
+    says(&run.text, "needs a webhook that does not answer");
+    let target = testkit::Target::new(
+        "admissionregistration.k8s.io/v1",
+        "ValidatingWebhookConfiguration",
+        None,
+        &name,
+    );
+    at.cluster.delete(&target).await.unwrap();
+    // Back in order, the same configuration goes through.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !at.runner.apply().await.unwrap().succeeded() {
+        assert!(std::time::Instant::now() < deadline, "the webhook never went out of force");
+    }
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn the_servers_own_warnings_stand_on_the_object_that_caused_them() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let namespace = testkit::Target::new("v1", "Namespace", None, at.namespace.name());
+    let label = json!({"metadata": {"labels": {"pod-security.kubernetes.io/warn": "restricted"}}});
+    at.cluster.act_as("security").merge_patch(&namespace, label).await.unwrap();
+    at.objects(&[("web", DEPLOYMENT)]).init().await;
+    let plan = at.plan_changes().await;
+    says(&plan.text, "the API server warns");
+    says(&plan.text, "would violate PodSecurity");
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}

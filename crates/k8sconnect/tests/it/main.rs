@@ -4,5 +4,6 @@
 mod answers;
 mod calm;
 mod coverage;
+mod drift;
 mod edits;
 mod world;

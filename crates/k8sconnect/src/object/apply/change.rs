@@ -31,7 +31,8 @@ pub(super) async fn make(
             .content(&work.manifest, Some(held.prior()), None)
             .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
         let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
-        return written.map_err(|error| messages::object::unanswered(key, &error).into());
+        return written
+            .map_err(|error| messages::refusal::not_taken(&work.manifest, &error).into());
     }
     let mut live = work.session.memory.recall_for_write(held.id());
     for _ in 0..TRIES {
@@ -42,7 +43,7 @@ pub(super) async fn make(
         match attempt(work, held, location, &seen).await? {
             Ok(answer) => return Ok(answer),
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
-            Err(error) => return Err(messages::object::unanswered(key, &error).into()),
+            Err(error) => return Err(messages::refusal::not_taken(&work.manifest, &error).into()),
         }
     }
     Err(messages::object::never_still(key).into())
@@ -72,7 +73,7 @@ async fn attempt(
 async fn look(work: &Work<'_>, location: &Location) -> Result<Json, Diagnostics> {
     let key = work.manifest.key();
     let found = work.cluster.get(location).await;
-    match found.map_err(|error| messages::object::unanswered(key, &error))? {
+    match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Found::Object(answer) => Ok(answer.object),
         Found::Absent(_) | Found::NotServed(_) => {
             Err(messages::object::changed_meanwhile(key).into())

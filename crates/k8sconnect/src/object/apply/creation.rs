@@ -30,7 +30,6 @@ pub(super) struct Made {
 pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
     let deadline = Instant::now() + work.terms.apply_timeout;
     let id = uuid::Uuid::new_v4().to_string();
-    let key = work.manifest.key();
     let location = location(kind(work, deadline).await?, &work.manifest);
     loop {
         let content = work.manifest.to_applied();
@@ -39,7 +38,7 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
             Err(error) => error,
         };
         let Error::Refused(status) = &error else {
-            return Err(messages::object::unanswered(key, &error).into());
+            return Err(messages::refusal::not_taken(&work.manifest, &error).into());
         };
         match status.rejection() {
             Rejection::NamespaceMissing => namespace(work, &location, deadline).await?,
@@ -48,10 +47,10 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
                     return Ok(Made { id, location, answer });
                 }
             }
-            _ => return Err(messages::object::refused(key, status).into()),
+            _ => return Err(messages::refusal::refused(&work.manifest, status).into()),
         }
         if Instant::now() >= deadline {
-            return Err(messages::object::refused(key, status).into());
+            return Err(messages::refusal::refused(&work.manifest, status).into());
         }
     }
 }
@@ -63,7 +62,7 @@ async fn kind(work: &Work<'_>, deadline: Instant) -> Result<Kind, Diagnostics> {
         Placed::NotYet(why) => why,
     };
     let arrived = work.cluster.await_kind(&key.gvk, deadline).await;
-    arrived.map_err(|error| messages::object::unanswered(key, &error))?.ok_or_else(|| {
+    arrived.map_err(|error| messages::refusal::unanswered(key, &error))?.ok_or_else(|| {
         messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout).into()
     })
 }
@@ -76,7 +75,7 @@ async fn namespace(
     let key = work.manifest.key();
     let name = location.namespace.clone().unwrap_or_default();
     let arrived = work.cluster.await_namespace(&name, deadline).await;
-    if arrived.map_err(|error| messages::object::unanswered(key, &error))? {
+    if arrived.map_err(|error| messages::refusal::unanswered(key, &error))? {
         return Ok(());
     }
     let why = NotYet::Namespace { name };
@@ -93,7 +92,7 @@ async fn in_the_way(
 ) -> Result<Option<Answer>, Diagnostics> {
     let key = work.manifest.key();
     let found = work.cluster.get(location).await;
-    let answer = match found.map_err(|error| messages::object::unanswered(key, &error))? {
+    let answer = match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Found::Object(answer) => answer,
         Found::Absent(_) | Found::NotServed(_) => return Ok(None),
     };
@@ -104,7 +103,7 @@ async fn in_the_way(
     if !metadata["deletionTimestamp"].is_null() {
         let uid = metadata["uid"].as_str().unwrap_or_default();
         let departure = work.cluster.wait_until_gone(location, uid, deadline).await;
-        return match departure.map_err(|error| messages::object::unanswered(key, &error))? {
+        return match departure.map_err(|error| messages::refusal::unanswered(key, &error))? {
             Departure::StillThere(live) => {
                 Err(messages::object::predecessor_stays(key, &live, work.terms.apply_timeout)
                     .into())
@@ -134,12 +133,12 @@ async fn take_over(
             Ok(answer) => return Ok(Some(answer)),
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {
                 let found = work.cluster.get(location).await;
-                match found.map_err(|error| messages::object::unanswered(key, &error))? {
+                match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
                     Found::Object(answer) => live = answer.object,
                     Found::Absent(_) | Found::NotServed(_) => return Ok(None),
                 }
             }
-            Err(error) => return Err(messages::object::unanswered(key, &error).into()),
+            Err(error) => return Err(messages::refusal::not_taken(&work.manifest, &error).into()),
         }
     }
     Err(messages::object::changed_meanwhile(key).into())

@@ -61,11 +61,11 @@ pub(super) async fn plan(
         Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
         Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) => {
-            return Err(match (status.rejection(), live) {
-                (Rejection::FieldConflicts(causes), live) => {
-                    messages::object::conflicts(key, &causes, asked.desired, live)
+            return Err(match status.rejection() {
+                Rejection::FieldConflicts(causes) => {
+                    messages::refusal::conflicts(&causes, asked.desired, live)
                 }
-                _ => messages::object::refused(key, &status),
+                _ => messages::refusal::refused(asked.desired, &status),
             }
             .into());
         }
@@ -102,7 +102,7 @@ async fn for_write(
 
 async fn look(asked: &Asked<'_>, location: &Location) -> Result<Option<Json>, Diagnostics> {
     let found = asked.cluster.get(location).await;
-    match found.map_err(|error| messages::object::unanswered(asked.key(), &error))? {
+    match found.map_err(|error| messages::refusal::unanswered(asked.key(), &error))? {
         Found::Object(answer) => Ok(Some(answer.object)),
         Found::Absent(_) | Found::NotServed(_) => Ok(None),
     }

@@ -58,7 +58,9 @@ pub(super) async fn plan(
             }
             Adoption::Refuse => return Err(messages::object::exists(key, &live).into()),
         },
-        Observation::Refused(status) => return Err(messages::object::refused(key, &status).into()),
+        Observation::Refused(status) => {
+            return Err(messages::refusal::refused(asked.desired, &status).into());
+        }
     }
     Ok(state)
 }
@@ -88,7 +90,9 @@ async fn adoption(
             Ok(Value::Unknown)
         }
         Observation::Exists(_) => Err(messages::object::changed_meanwhile(key).into()),
-        Observation::Refused(status) => Err(messages::object::refused(key, &status).into()),
+        Observation::Refused(status) => {
+            Err(messages::refusal::refused(asked.desired, &status).into())
+        }
     }
 }
 

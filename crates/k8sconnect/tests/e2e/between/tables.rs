@@ -221,9 +221,7 @@ static DEPLOYMENT_WRITES: &[Write] = &[
     meddles("our replicas scaled", How::Scale(5)),
     meddles(
         "a quantity of ours respelt",
-        How::Apply("flux", || {
-            of_web(json!({"image": "nginx:1.29", "resources": {"limits": {"cpu": "1"}}}))
-        }),
+        How::Apply("flux", || of_web(json!({"resources": {"limits": {"cpu": "1"}}}))),
     ),
     meddles(
         "a quantity of ours changed",
@@ -265,8 +263,7 @@ static DEPLOYMENT_WRITES: &[Write] = &[
     adds(
         "our port for another protocol",
         How::Apply("flux", || {
-            let port = json!({"containerPort": 8080, "protocol": "UDP"});
-            of_web(json!({"image": "nginx:1.29", "ports": [port]}))
+            of_web(json!({"ports": [{"containerPort": 80, "protocol": "UDP"}]}))
         }),
     ),
     adds("a leaf of theirs", How::Merge(|| json!({"spec": {"minReadySeconds": 5}}))),

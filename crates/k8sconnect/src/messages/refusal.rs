@@ -1,0 +1,152 @@
+//! What is said when the server says no, or nothing at all.
+//!
+//! The server is quoted, never paraphrased: its words are what people search for. What it quotes of
+//! a Secret is cut out first.
+
+use k8sconnect_cluster::Error;
+use k8sconnect_core::field::walk;
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::projection::Secrecy;
+use k8sconnect_core::rejection::{Cause, Rejection, Status};
+use k8sconnect_core::scrub::Secrets;
+use k8sconnect_core::text;
+use serde_json::Value;
+use tfplugin::{AttributePath, Diagnostic};
+
+use super::{ABSENT, count, one_line, paragraphs};
+
+/// A question about an object was not answered.
+pub(crate) fn unanswered(key: &ObjectKey, error: &Error) -> Diagnostic {
+    match error {
+        Error::Refused(status) => {
+            let (what, advice) = sense(status);
+            let words = said(status.code, &status.message);
+            Diagnostic::error(format!("{key} {what}"), paragraphs([&words, advice]))
+        }
+        error => unreached(key, error),
+    }
+}
+
+/// A body was sent, and not taken.
+pub(crate) fn not_taken(manifest: &Manifest, error: &Error) -> Diagnostic {
+    match error {
+        Error::Refused(status) => refused(manifest, status),
+        error => unreached(manifest.key(), error),
+    }
+}
+
+fn unreached(key: &ObjectKey, error: &Error) -> Diagnostic {
+    let detail = paragraphs([&error.why(), &error.advice()]);
+    Diagnostic::error(format!("{key}: {}", error.what()), detail).at(AttributePath::root("cluster"))
+}
+
+/// The server refused a body.
+pub(crate) fn refused(manifest: &Manifest, status: &Status) -> Diagnostic {
+    let secrets = Secrets::of(manifest);
+    let words = said(status.code, &secrets.cut_out_of(&status.message));
+    let line = |cause: &Cause| {
+        format!("  {}: {}", cause.field, one_line(&secrets.cut_out_of(&cause.message)))
+    };
+    let lines: Vec<_> =
+        status.details.causes.iter().filter(|cause| !cause.field.is_empty()).map(line).collect();
+    // One cause is in the message already.
+    let by_field =
+        if lines.len() > 1 { format!("By field:\n{}", lines.join("\n")) } else { String::new() };
+    let (what, advice) = sense(status);
+    let detail = paragraphs([&words, &by_field, advice]);
+    on_body(manifest, Diagnostic::error(format!("{} {what}", manifest.key()), detail))
+}
+
+/// Fields that others hold, where nothing is to be taken by force.
+pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Value>) -> Diagnostic {
+    let key = desired.key();
+    let lines: Vec<_> = causes.iter().map(|cause| conflict(cause, desired, live)).collect();
+    let diagnostic = Diagnostic::error(
+        format!("{key}: {} held by other managers", count(causes.len(), "field")),
+        format!(
+            "`force_conflicts = false` says that nothing is taken from others:\n\n{}\n\n\
+             To take the fields, set `force_conflicts = true`. To leave them to the others, remove \
+             them from `yaml_body`, or list them in `ignore_fields`.",
+            lines.join("\n")
+        ),
+    );
+    on_body(desired, diagnostic)
+}
+
+fn conflict(cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
+    let field = cause.field.trim_start_matches('.');
+    let mut lines = vec![format!("  {field}"), format!("    held by  {}", cause.message)];
+    if Secrecy::of_kind(desired.gvk()) == Secrecy::None
+        && let (Ok(path), Some(live)) = (field.parse(), live)
+    {
+        let shown = |value: Option<&Value>| {
+            value.map_or(ABSENT.to_owned(), |value| one_line(&text::shown(value)))
+        };
+        lines.push(format!("    is now   {}", shown(walk::at(live, &path))));
+        lines.push(format!("    yours    {}", shown(walk::at_written(desired.value(), &path))));
+    }
+    lines.join("\n")
+}
+
+/// Terraform prints the lines of the attribute that a diagnostic points to. A Secret's body is
+/// better not printed.
+fn on_body(manifest: &Manifest, diagnostic: Diagnostic) -> Diagnostic {
+    match Secrecy::of_kind(manifest.gvk()) {
+        Secrecy::None => diagnostic.at(AttributePath::root("yaml_body")),
+        Secrecy::SecretData => diagnostic,
+    }
+}
+
+pub(super) fn said(code: u16, words: &str) -> String {
+    if words.is_empty() {
+        return format!("The API server gave no reason (HTTP {code}).");
+    }
+    format!("The API server said (HTTP {code}): {words}")
+}
+
+/// What a refusal comes to, and what to do about it.
+fn sense(status: &Status) -> (&'static str, &'static str) {
+    match status.rejection() {
+        Rejection::SchemaMismatch => (
+            "does not fit its schema",
+            "Mend the field that the server names; `kubectl explain` lists those there are.",
+        ),
+        Rejection::Invalid(_) => {
+            ("is refused by the API server", "Change the values that the server names.")
+        }
+        Rejection::Forbidden => (
+            "may not be written",
+            "Either the credentials lack a permission, or an admission rule or quota forbids it: \
+             the server's words tell which.",
+        ),
+        Rejection::Unauthorized => (
+            "cannot be asked about",
+            "The credentials are not accepted. Check that they belong to this cluster and have \
+             not expired.",
+        ),
+        Rejection::NamespaceMissing => (
+            "has no namespace to live in",
+            "Create the namespace first. If it is in this configuration too, let this resource \
+             `depends_on` it.",
+        ),
+        Rejection::FieldConflicts(_) => (
+            "has fields that others hold",
+            "Remove the fields that the server names from `yaml_body`, or let the other manager \
+             give them up.",
+        ),
+        Rejection::Conflict => (
+            "changed while it was being written",
+            "Run again: the next plan starts from what is there now.",
+        ),
+        Rejection::NotFound => ("is not there", "Run again: the next plan creates it."),
+        Rejection::WebhookUnreachable => (
+            "needs a webhook that does not answer",
+            "Mend the webhook that the server names, or wait until it is up.",
+        ),
+        Rejection::Other => (
+            "is refused by the API server",
+            "The server's words tell why; if they tell of a passing trouble, run again.",
+        ),
+    }
+}

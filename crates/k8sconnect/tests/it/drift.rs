@@ -1,0 +1,36 @@
+//! What others take away is seen and put back, also where the object shows little of it.
+
+use serde_json::json;
+use testkit::Target;
+use tfplugin::harness::Action;
+
+use crate::world::{OBJECT, World};
+
+#[tokio::test]
+async fn an_item_of_which_the_server_keeps_only_the_key_is_put_back_when_others_remove_it() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    // An empty `value` is dropped by the server, so only the name is left of the variable.
+    let body = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a, namespace: {ns}}}\nspec:\n  \
+         replicas: 0\n  selector: {{matchLabels: {{app: a}}}}\n  template:\n    metadata: {{labels: \
+         {{app: a}}}}\n    spec:\n      containers:\n      - name: a\n        image: a\n        \
+         env:\n        - {{name: BLANK, value: \"\"}}\n"
+    );
+    let state = world.create(&body).await.unwrap();
+    let target = Target::new("apps/v1", "Deployment", ns, "a");
+    let removal = json!([{"op": "remove", "path": "/spec/template/spec/containers/0/env"}]);
+    world.cluster.act_as("somebody").json_patch(&target, removal).await.unwrap();
+
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &world.config(&body), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    let config = world.config(&body);
+    core.apply(OBJECT, &config, Some(&read), &plan).await.unwrap();
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(
+        live["spec"]["template"]["spec"]["containers"][0]["env"],
+        json!([{"name": "BLANK"}])
+    );
+}
