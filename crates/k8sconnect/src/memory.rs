@@ -78,6 +78,11 @@ impl Memory {
         }
     }
 
+    /// Whether this process has read the object of the resource with this id.
+    pub(crate) fn has_read(&self, id: &str) -> bool {
+        self.content().ids.contains(id)
+    }
+
     /// Whether state holds the object with this uid, as far as this process has read it.
     pub(crate) fn holds(&self, uid: &str) -> bool {
         self.content().uids.contains(uid)

@@ -75,11 +75,11 @@ impl Resource for ObjectResource {
 
     async fn plan(
         &self,
-        _ctx: &Context,
+        ctx: &Context,
         request: Plan<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<ObjectModel>, Diagnostics> {
-        plan::plan(&self.session, request, notices).await
+        plan::plan(ctx, &self.session, request, notices).await
     }
 
     async fn create(

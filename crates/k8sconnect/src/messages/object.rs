@@ -100,6 +100,31 @@ pub(crate) fn restored(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// What was planned as an update turned out to mean another object.
+pub(crate) fn identity_known_late(key: &ObjectKey, changes: &[IdentityChange]) -> Diagnostic {
+    let lines: Vec<_> =
+        changes.iter().map(|(field, old, new)| format!("  {field}: {old} -> {new}")).collect();
+    Diagnostic::error(
+        format!("{key} would become another object"),
+        format!(
+            "`yaml_body` was not known in full when this was planned, so an update was planned. \
+             Now it is known, and means another object:\n\n{}\n\n\
+             Nothing was written. Run apply again: it will plan the replacement.",
+            lines.join("\n")
+        ),
+    )
+}
+
+/// Said beside a replacement that may come up too late, where nothing tells whether it does.
+pub(crate) fn if_applying(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} is to be replaced, without having been read before"),
+        "In a plan with `-refresh=false` this is as it should be. During an apply it means that \
+         `yaml_body` was not known in full when the plan was made: nothing is written then. Run \
+         apply again: it will plan the replacement.",
+    )
+}
+
 /// The plan goes on without knowing what the server will make of the object.
 pub(crate) fn planned_blind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
     Diagnostic::warning(

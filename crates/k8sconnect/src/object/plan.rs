@@ -12,7 +12,7 @@ use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::plan::{Decision, Planner};
 use serde_json::Value as Json;
-use tfplugin::{AttributePath, Diagnostics, Plan, Planned, Value};
+use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
 
 use super::held::Held;
 use super::model::ObjectModel;
@@ -22,6 +22,7 @@ use crate::terms::Terms;
 use crate::{MANAGER, messages};
 
 pub(crate) async fn plan(
+    ctx: &Context,
     session: &Session,
     request: Plan<ObjectModel>,
     notices: &mut Diagnostics,
@@ -38,6 +39,14 @@ pub(crate) async fn plan(
         && let changes = held.key().changes_to(desired.key(), lives_in(held))
         && !changes.is_empty()
     {
+        if !session.memory.has_read(held.id()) {
+            // Terraform plans again while it applies, and allows deferrals only then. What was
+            // planned as an update cannot become a replacement any more.
+            if ctx.capabilities().deferral_allowed {
+                return Err(messages::object::identity_known_late(held.key(), &changes).into());
+            }
+            notices.push(messages::object::if_applying(held.key()));
+        }
         notices.push(messages::object::identity_changes(held.key(), &changes));
         let mut replaced = planned(later(proposed, None));
         replaced.requires_replace.push(AttributePath::root("yaml_body"));

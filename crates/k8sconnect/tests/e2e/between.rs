@@ -4,13 +4,18 @@
 //!
 //! No loop that hopes to collide. Each operation is run once through a proxy to learn which
 //! requests it makes; then, for every gap between two of them and every kind of write in
-//! [`tables`], it is run again with that write put into that gap. All of it happens in two
-//! configurations with one resource a case: one for the cases that the plan survives, one for
-//! those that it must refuse, because a refused plan is nobody's to apply.
+//! [`tables`], it is run again with that write put into that gap. Many cases share a
+//! configuration, one resource each; those that the plan must refuse have configurations of
+//! their own, because a plan that is refused for one resource is applied for none.
 
 mod batch;
 mod learn;
 mod tables;
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use batch::Batch;
 use learn::Learned;
@@ -102,13 +107,27 @@ fn expected(
     }
 }
 
+/// As many cases as a batch may have: Terraform writes its whole state after each resource.
+const MOST: usize = 64;
+/// As many batches as run at once.
+const AT_ONCE: usize = 3;
+
 #[tokio::test]
 async fn a_write_between_any_two_requests_never_makes_terraform_call_us_inconsistent() {
-    let t=std::time::Instant::now(); let learned = Learned::by_running().await; eprintln!("LEARN {:?}", t.elapsed());
+    let t=std::time::Instant::now();
+    let learned = Learned::by_running().await; eprintln!("LEARN {:?}", t.elapsed());
     let (refused, planned): (Vec<_>, Vec<_>) =
         cases(&learned).into_iter().partition(|case| case.expected == Expected::RefusedAtPlan);
-    assert!(planned.len() > 200 && refused.len() > 10, "the tables have shrunk");
-    let mut problems = Batch::new(planned).await.run().await;
-    problems.extend(Batch::new(refused).await.run().await);
+    assert!(planned.len() > 300 && refused.len() > 10, "the tables have shrunk");
+    let permits = Arc::new(Semaphore::new(AT_ONCE));
+    let mut running = JoinSet::new();
+    for cases in planned.chunks(MOST).chain(refused.chunks(MOST)) {
+        let (cases, permits) = (cases.to_vec(), Arc::clone(&permits));
+        running.spawn(async move {
+            let _permit = permits.acquire().await.unwrap();
+            Batch::new(cases).await.run().await
+        });
+    }
+    let problems: Vec<String> = running.join_all().await.into_iter().flatten().collect();
     assert!(problems.is_empty(), "{} problems:\n\n{}", problems.len(), problems.join("\n\n"));
 }

@@ -134,3 +134,66 @@ resource "k8sconnect_object" "settings" {{
     assert_eq!(live["data"]["greeting"], "good day");
     at.destroy().await;
 }
+
+async fn an_identity_known_only_at_apply(tool: Tool) {
+    let at = Workspace::new(tool).await;
+    let configuration = |name: &str| {
+        format!(
+            r#"
+resource "terraform_data" "late" {{
+  input = "{name}"
+}}
+
+resource "k8sconnect_object" "settings" {{
+  cluster   = {{ kubeconfig = file("kubeconfig") }}
+  yaml_body = <<-YAML
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {{name: "${{terraform_data.late.output}}", namespace: {}}}
+    data: {{greeting: hello}}
+  YAML
+}}
+"#,
+            at.namespace.name()
+        )
+    };
+    at.runner.write("main.tf", &configuration("one")).unwrap();
+    at.init().await;
+    at.apply().await;
+    at.plan_empty().await;
+
+    at.runner.write("main.tf", &configuration("two")).unwrap();
+    let run = at.runner.apply().await.unwrap();
+    assert!(!run.succeeded(), "{}", run.text);
+    says(&run.text, "Run apply again: it will plan the replacement");
+    let target = |name| Target::new("v1", "ConfigMap", at.namespace.name(), name);
+    assert!(at.cluster.read(&target("one")).await.unwrap().is_some(), "nothing was written");
+    assert!(at.cluster.read(&target("two")).await.unwrap().is_none(), "nothing was written");
+
+    at.apply().await;
+    at.plan_empty().await;
+    assert!(at.cluster.read(&target("one")).await.unwrap().is_none(), "no orphan is left");
+    assert!(at.cluster.read(&target("two")).await.unwrap().is_some());
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn an_identity_known_only_at_apply_writes_nothing_and_says_so() {
+    an_identity_known_only_at_apply(Tool::Terraform).await;
+}
+
+#[tokio::test]
+async fn an_identity_known_only_at_apply_writes_nothing_under_opentofu_either() {
+    an_identity_known_only_at_apply(Tool::OpenTofu).await;
+}
+
+#[tokio::test]
+async fn a_replacement_can_be_planned_without_a_refresh() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    at.objects(&[("settings", &CONFIG_MAP.replace("name: settings", "name: renamed"))]);
+    at.runner.apply_with(&["-refresh=false"]).await.unwrap().successful().unwrap();
+    at.plan_empty().await;
+    at.destroy().await;
+}

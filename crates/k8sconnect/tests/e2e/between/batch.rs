@@ -59,20 +59,30 @@ impl Batch {
 
     /// Everything that was not as it must be.
     pub(super) async fn run(mut self) -> Vec<String> {
- let t=std::time::Instant::now(); eprintln!("{} cases", self.entries.len());
-        self.prepare().await; eprintln!("TIME {:?} self.prepare().await;", t.elapsed());
+        let t = std::time::Instant::now();
+        eprintln!("{} cases", self.entries.len());
+        self.prepare().await;
+        eprintln!("TIME {:?} self.prepare().await;", t.elapsed());
         self.interfere();
-        let plan = self.terraform(&["plan", "-out=saved.tfplan"]).await; eprintln!("TIME {:?} let plan = self.terraform(&['plan', '-out=saved.tfplan']).await;", t.elapsed());
+        let plan = self.terraform(&["plan", "-out=saved.tfplan"]).await;
+        eprintln!(
+            "TIME {:?} let plan = self.terraform(&['plan', '-out=saved.tfplan']).await;",
+            t.elapsed()
+        );
         self.judge(&plan, Some(Expected::RefusedAtPlan));
         if plan.succeeded() {
             let apply = self.terraform(&["apply", "saved.tfplan"]).await;
             self.judge(&apply, Some(Expected::RefusedAtApply));
         }
         self.proxy.forget_rules();
-        self.check_that_every_rule_fired(); eprintln!("TIME {:?} self.check_that_every_rule_fired();", t.elapsed());
-        self.clear_away_strangers().await; eprintln!("TIME {:?} self.clear_away_strangers().await;", t.elapsed());
-        self.converge().await; eprintln!("TIME {:?} self.converge().await;", t.elapsed());
-        self.check_what_is_left().await; eprintln!("TIME {:?} self.check_what_is_left().await;", t.elapsed());
+        self.check_that_every_rule_fired();
+        eprintln!("TIME {:?} self.check_that_every_rule_fired();", t.elapsed());
+        self.clear_away_strangers().await;
+        eprintln!("TIME {:?} self.clear_away_strangers().await;", t.elapsed());
+        self.converge().await;
+        eprintln!("TIME {:?} self.converge().await;", t.elapsed());
+        self.check_what_is_left().await;
+        eprintln!("TIME {:?} self.check_what_is_left().await;", t.elapsed());
         self.problems
     }
 

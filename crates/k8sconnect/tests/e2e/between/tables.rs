@@ -262,9 +262,7 @@ static DEPLOYMENT_WRITES: &[Write] = &[
     ),
     adds(
         "our port for another protocol",
-        How::Apply("flux", || {
-            of_web(json!({"ports": [{"containerPort": 80, "protocol": "UDP"}]}))
-        }),
+        How::Apply("flux", || of_web(json!({"ports": [{"containerPort": 80, "protocol": "UDP"}]}))),
     ),
     adds("a leaf of theirs", How::Merge(|| json!({"spec": {"minReadySeconds": 5}}))),
     adds("a default changed", How::Merge(|| json!({"spec": {"revisionHistoryLimit": 3}}))),

@@ -62,24 +62,16 @@ pub(super) fn is_untouched(made: Option<&Value>, live: Option<&Value>) -> bool {
         .all(|place| made.pointer(place) == live.pointer(place))
 }
 
-/// That every leaf of `part` is in `whole`. Items of lists are found by `name`, `containerPort`
-/// or `type`, whichever they have.
+/// That every leaf of `part` is in `whole`, and every item of its lists, wherever it stands.
 pub(super) fn covers(whole: &Value, part: &Value) -> Result<(), String> {
     match part {
         Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
             covers(&whole[name], value).map_err(|why| format!("{name} . {why}"))
         }),
         Value::Array(items) => items.iter().try_for_each(|item| {
-            let key =
-                ["name", "containerPort", "type"].into_iter().find(|key| !item[key].is_null());
-            let same = |live: &&Value| match key {
-                Some(key) => live[key] == item[key],
-                None => *live == item,
-            };
-            match whole.as_array().into_iter().flatten().find(same) {
-                Some(live) => covers(live, item),
-                None => Err(format!("no item {item}")),
-            }
+            let mut live = whole.as_array().into_iter().flatten();
+            let found = live.any(|live| covers(live, item).is_ok());
+            found.then_some(()).ok_or_else(|| format!("no item {item} in {whole}"))
         }),
         scalar if whole == scalar => Ok(()),
         scalar => Err(format!("{whole} instead of {scalar}")),
