@@ -49,3 +49,6 @@ mod tests {
         assert!(cut.starts_with(&"é".repeat(100)) && cut.ends_with("… (300 characters)"));
     }
 }
+
+#[cfg(test)]
+mod snapshot;

@@ -11,7 +11,7 @@ use super::path::PathElement;
 use super::set::FieldSet;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the server recorded the field `{0}` in a notation that k8sconnect does not know")]
+#[error("The server recorded the field `{0}` in a notation that k8sconnect does not know")]
 pub struct FieldsV1Error(pub String);
 
 pub fn decode(fields: &Value) -> Result<FieldSet, FieldsV1Error> {

@@ -31,7 +31,7 @@ fn advice(error: &ManifestError) -> &'static str {
             "One resource holds one object. Use `for_each` over the `items` of the list."
         }
         ManifestError::NotAMapping { .. } | ManifestError::WrongType { .. } => {
-            "Write it as the message says."
+            "Check the indentation and the quotes around that line."
         }
         ManifestError::Missing { .. } => "Every object needs `apiVersion`, `kind` and a name.",
         ManifestError::GenerateName { .. } => {

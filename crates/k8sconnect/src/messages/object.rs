@@ -40,25 +40,10 @@ pub(crate) fn not_deleted(key: &ObjectKey, error: &Error) -> Diagnostic {
 }
 
 pub(crate) fn still_there(key: &ObjectKey, live: &Value, waited: Duration) -> Diagnostic {
-    let finalizers: Vec<_> = live["metadata"]["finalizers"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|finalizer| Some(format!("  {}", finalizer.as_str()?)))
-        .collect();
-    let why = if finalizers.is_empty() {
-        "It is marked for deletion, and no finalizer holds it; its dependents may.".to_owned()
-    } else {
-        format!(
-            "It is marked for deletion, but waits for whoever serves {}:\n{}",
-            count(finalizers.len(), "finalizer"),
-            finalizers.join("\n")
-        )
-    };
     Diagnostic::error(
         format!("{key} is still there after {} seconds", waited.as_secs()),
         paragraphs([
-            &why,
+            &what_holds(live),
             "State keeps the object. See that the controller behind the finalizer runs, then run \
              again.",
         ]),
@@ -67,9 +52,32 @@ pub(crate) fn still_there(key: &ObjectKey, live: &Value, waited: Duration) -> Di
 
 /// The object that is to be made again is still being deleted.
 pub(crate) fn predecessor_stays(key: &ObjectKey, live: &Value, waited: Duration) -> Diagnostic {
-    let mut stays = still_there(key, live, waited);
-    stays.summary = format!("{key} cannot be created: the old one is still being deleted");
-    stays
+    Diagnostic::error(
+        format!("{key} cannot be created: the old one is still being deleted"),
+        paragraphs([
+            &what_holds(live),
+            &format!("Apply waited {} seconds for it to go.", waited.as_secs()),
+            "See that the controller behind the finalizer runs, then run again.",
+        ]),
+    )
+}
+
+/// What keeps an object that is marked for deletion from going.
+fn what_holds(live: &Value) -> String {
+    let finalizers: Vec<_> = live["metadata"]["finalizers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|finalizer| Some(format!("  {}", finalizer.as_str()?)))
+        .collect();
+    if finalizers.is_empty() {
+        return "It is marked for deletion, and no finalizer holds it; its dependents may.".into();
+    }
+    format!(
+        "It is marked for deletion, but waits for whoever serves {}:\n{}",
+        count(finalizers.len(), "finalizer"),
+        finalizers.join("\n")
+    )
 }
 
 /// Others write the object faster than it can be read and written.

@@ -45,7 +45,7 @@ fn takes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     Diagnostic::warning(
         format!("{key}: {} will be taken from other managers", count(fields.len(), "field")),
         format!(
-            "Others hold them now, and will not after apply:\n\n\
+            "Held by others now, and no longer after apply:\n\n\
              {}\n\nThe other manager may set them back. To leave a field to it, remove the field \
              from `yaml_body` or list it in `ignore_fields`.",
             listed(fields)
@@ -57,8 +57,8 @@ fn stays(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     Diagnostic::warning(
         format!("{key}: {} will stay, held by others", count(fields.len(), "removed field")),
         format!(
-            "You no longer write them, but other managers hold them too, so the API server keeps \
-             them on the object:\n\n{}\n\nTo be rid of a field, remove it with the manager that \
+            "No longer written by you, but held by other managers too, so that the API server \
+             keeps it on the object:\n\n{}\n\nTo be rid of a field, remove it with the manager that \
              holds it.",
             listed(fields)
         ),
@@ -69,8 +69,8 @@ fn falls_back(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     Diagnostic::warning(
         format!("{key}: {} will fall back to a default", count(fields.len(), "removed field")),
         format!(
-            "You no longer write them and nobody else holds them, so the API server sets them \
-             itself:\n\n{}\n\nTo keep a value, write it in `yaml_body`; to leave it to others \
+            "No longer written by you and held by nobody else, so that the API server sets a \
+             value of its own:\n\n{}\n\nTo keep a value, write it in `yaml_body`; to leave it to others \
              without a reset, list it in `ignore_fields`.",
             listed(fields)
         ),
@@ -84,7 +84,7 @@ fn deletes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     Diagnostic::warning(
         format!("{key}: {} will be deleted by the takeover", count(fields.len(), "field")),
         format!(
-            "Another k8sconnect configuration applied them, and your `yaml_body` lacks them:\n\n\
+            "Applied by another k8sconnect configuration, and missing in your `yaml_body`:\n\n\
              {}\n\nTo keep a field, write it in `yaml_body`.",
             lines.join("\n")
         ),

@@ -74,9 +74,14 @@ pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Valu
     on_body(desired, diagnostic)
 }
 
+/// The server names the manager in a sentence only.
+fn holder(cause: &Cause) -> &str {
+    cause.message.strip_prefix("conflict with ").unwrap_or(&cause.message)
+}
+
 fn conflict(cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
     let field = cause.field.trim_start_matches('.');
-    let mut lines = vec![format!("  {field}"), format!("    held by  {}", cause.message)];
+    let mut lines = vec![format!("  {field}"), format!("    held by  {}", holder(cause))];
     if Secrecy::of_kind(desired.gvk()) == Secrecy::None
         && let (Ok(path), Some(live)) = (field.parse(), live)
     {

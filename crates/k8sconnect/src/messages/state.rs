@@ -39,7 +39,7 @@ pub(crate) fn no_randomness(error: &getrandom::Error) -> Diagnostic {
         "The operating system gives no random numbers",
         format!(
             "They are needed for the key that hides secret values in state: {error}.\n\n\
-             The object was written; run apply again once this is mended."
+             Nothing was written. Run again once this is mended."
         ),
     )
 }

@@ -19,7 +19,7 @@ use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Valu
 
 use super::held::Held;
 use super::leaves;
-use super::model::ObjectModel;
+use super::model::{ObjectModel, ObjectRef, ProjectionMap};
 use super::read::seen_of;
 use super::stored::Stored;
 use crate::connect::{self, Reach};
@@ -36,13 +36,21 @@ pub(crate) async fn create(
 ) -> Outcome {
     let Create { planned, private, .. } = request;
     let work = Work::begin(session, &planned).await?;
+    let concealment = new_key()?;
     let made = creation::make(&work).await?;
     notices.extend(messages::object::server_warnings(work.manifest.key(), &made.answer.warnings));
-    let stored = Stored { kind: Some(made.location.kind.clone()), ..Stored::default() };
+    let kind = Some(made.location.kind.clone());
+    let stored = Stored { kind, key: Some(concealment), ..Stored::default() };
     let mut state = planned;
     state.id = Value::Known(made.id);
-    state.object_ref = Value::Known(super::model::ObjectRef::to(&made.location));
-    work.settle(state, stored, private, &made.answer.object, notices)
+    state.uid = Value::Known(uid_of(&made.answer.object));
+    state.object_ref = Value::Known(ObjectRef::to(&made.location));
+    // The object is there now: whatever else goes wrong, state must know of it.
+    let mut left_behind = state.clone();
+    left_behind.managed_state_projection = Value::Known(ProjectionMap::new());
+    work.settle(state, stored, private, &made.answer.object, notices).map_err(|diagnostics| {
+        ApplyFailure { diagnostics, state: Some((left_behind, Private::default())) }
+    })
 }
 
 pub(crate) async fn update(
@@ -64,7 +72,7 @@ pub(crate) async fn update(
     notices.extend(messages::object::server_warnings(work.manifest.key(), &answer.warnings));
     let mut stored = held.stored.clone();
     stored.kind = Some(location.kind);
-    work.settle(planned, stored, private, &answer.object, notices)
+    Ok(work.settle(planned, stored, private, &answer.object, notices)?)
 }
 
 /// What is to be written, where, and on what terms.
@@ -114,7 +122,7 @@ impl<'a> Work<'a> {
         mut private: Private,
         answer: &Json,
         notices: &mut Diagnostics,
-    ) -> Outcome {
+    ) -> Result<Applied<ObjectModel>, Diagnostics> {
         let key = self.manifest.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         if stored.key.is_none() {
@@ -132,11 +140,14 @@ impl<'a> Work<'a> {
         }
         stored.kept = Some(Kept { owners, texts: told.kept });
         stored.save(&mut private)?;
-        let uid = answer["metadata"]["uid"].as_str().unwrap_or_default();
-        state.uid = Value::Known(uid.to_owned());
+        state.uid = Value::Known(uid_of(answer));
         state.managed_state_projection = Value::Known(told.map);
         Ok(Applied { state, private, identity: None })
     }
+}
+
+fn uid_of(object: &Json) -> String {
+    object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()
 }
 
 fn new_key() -> Result<ConcealmentKey, Diagnostics> {

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use batch::Batch;
 use learn::Learned;
-use tables::{Effect, OPERATIONS, Operation, SPECIMENS, Specimen, Write};
+use tables::{Effect, Operation, SPECIMENS, Specimen, Write};
 
 /// Ten is Terraform's own measure; more keeps both cores busy while a rival writes.
 const PARALLEL: &str = "-parallelism=24";
@@ -54,7 +54,7 @@ enum Expected {
 impl Case {
     fn describe(&self) -> String {
         let Self { specimen, operation, write, gap, .. } = self;
-        format!("{operation:?} of a {}, {} {gap:?}", specimen.kind, write.name)
+        format!("{operation:?} of {} `{}`, {}, {gap:?}", specimen.kind, specimen.name, write.name)
     }
 
     /// Whether somebody else's object stands where ours should be, once all is done.
@@ -67,7 +67,7 @@ impl Case {
 fn cases(learned: &Learned) -> Vec<Case> {
     let mut cases = Vec::new();
     for specimen in &SPECIMENS {
-        for operation in OPERATIONS {
+        for &operation in specimen.operations {
             let requests = learned.requests(specimen, operation);
             let gaps = (1..=requests.in_all)
                 .map(Gap::Before)
@@ -114,8 +114,9 @@ const AT_ONCE: usize = 3;
 
 #[tokio::test]
 async fn a_write_between_any_two_requests_never_makes_terraform_call_us_inconsistent() {
-    let t=std::time::Instant::now();
-    let learned = Learned::by_running().await; eprintln!("LEARN {:?}", t.elapsed());
+    let t = std::time::Instant::now();
+    let learned = Learned::by_running().await;
+    eprintln!("LEARN {:?}", t.elapsed());
     let (refused, planned): (Vec<_>, Vec<_>) =
         cases(&learned).into_iter().partition(|case| case.expected == Expected::RefusedAtPlan);
     assert!(planned.len() > 300 && refused.len() > 10, "the tables have shrunk");

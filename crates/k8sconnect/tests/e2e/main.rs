@@ -1,6 +1,8 @@
 //! The provider as users meet it: real `terraform` and real `tofu`, against a real control plane.
 //! One namespace a test; every story ends in an empty plan.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 mod between;
 mod budget;
 mod contest;

@@ -1,6 +1,8 @@
 //! The provider against a real API server, called in this process by a stand-in for Terraform
 //! core: fast enough to try every field of every kind.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 mod answers;
 mod calm;
 mod coverage;

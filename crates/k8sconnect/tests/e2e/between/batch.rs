@@ -221,8 +221,9 @@ impl Batch {
             let live = self.at.cluster.read(&target).await.unwrap().unwrap_or_default();
             let mut wanted = self.body(entry).object().unwrap();
             // Spelt otherwise by the server.
-            if let Some(web) = wanted.pointer_mut("/spec/template/spec/containers/0") {
-                web["resources"]["limits"]["cpu"] = "1".into();
+            let cpu = "/spec/template/spec/containers/0/resources/limits/cpu";
+            if let Some(cpu) = wanted.pointer_mut(cpu) {
+                *cpu = "1".into();
             }
             if let Err(why) = covers(&live, &wanted) {
                 self.problems.push(format!("{what}: ours is lost: {why}"));

@@ -17,7 +17,7 @@ pub(super) struct Learned(Vec<(&'static str, Operation, Requests)>);
 
 impl Learned {
     pub(super) fn requests(&self, specimen: &Specimen, operation: Operation) -> Requests {
-        let found = self.0.iter().find(|(kind, of, _)| *kind == specimen.kind && *of == operation);
+        let found = self.0.iter().find(|(name, of, _)| *name == specimen.name && *of == operation);
         found.unwrap().2
     }
 
@@ -61,7 +61,7 @@ impl Learned {
                     in_plan: u32::try_from(in_all.len() - in_apply).unwrap(),
                     in_all: u32::try_from(in_all.len()).unwrap(),
                 };
-                learned.push((specimen.kind, operation, requests));
+                learned.push((specimen.name, operation, requests));
             }
         }
         at.plan_empty().await;
@@ -82,8 +82,9 @@ fn resources(namespace: &str, body: fn(&Specimen, &str, &str) -> String) -> Stri
 
 /// A specimen as a user and as the server know it.
 impl Specimen {
+    /// The name of the object that nobody meddles with.
     fn undisturbed(&self) -> &'static str {
-        "undisturbed"
+        self.name
     }
 
     pub(super) fn written(&self, namespace: &str, name: &str) -> String {
@@ -100,14 +101,14 @@ impl Specimen {
             "resource \"k8sconnect_object\" \"{}_{name}\" {{\n  \
              cluster = {{ kubeconfig = file(\"kubeconfig\") }}\n  {}\n  \
              yaml_body = <<-YAML\n{}\nYAML\n}}\n",
-            self.kind,
+            self.name,
             self.settings,
             body.trim_end()
         )
     }
 
     pub(super) fn address(&self, name: &str) -> String {
-        format!("k8sconnect_object.{}_{name}", self.kind)
+        format!("k8sconnect_object.{}_{name}", self.name)
     }
 
     pub(super) fn path(&self, namespace: &str, name: &str) -> String {

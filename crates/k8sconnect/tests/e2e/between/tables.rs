@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 /// An object that is put through every operation.
 pub(super) struct Specimen {
+    /// Unlike any other's here.
+    pub(super) name: &'static str,
     pub(super) api_version: &'static str,
     pub(super) kind: &'static str,
     /// Where the server keeps those of namespace `NS`.
@@ -18,12 +20,25 @@ pub(super) struct Specimen {
     pub(super) edit: (&'static str, &'static str),
     /// What a drift repair finds: a strategic merge patch.
     pub(super) drift: fn() -> Value,
+    pub(super) operations: &'static [Operation],
+    /// Whether what can be done to any object is done to this one too.
+    pub(super) breadth: Breadth,
     writes: &'static [Write],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Breadth {
+    AllWrites,
+    OwnWrites,
 }
 
 impl Specimen {
     pub(super) fn writes(&self) -> impl Iterator<Item = &'static Write> {
-        self.writes.iter().chain(ANY_KIND)
+        let more = match self.breadth {
+            Breadth::AllWrites => ANY_KIND,
+            Breadth::OwnWrites => &[],
+        };
+        self.writes.iter().chain(more)
     }
 }
 
@@ -104,8 +119,9 @@ const fn displaces(name: &'static str, effect: Effect, how: How) -> Write {
     write(name, effect, how, Theirs::Nothing)
 }
 
-pub(super) static SPECIMENS: [Specimen; 2] = [
+pub(super) static SPECIMENS: [Specimen; 5] = [
     Specimen {
+        name: "settings",
         api_version: "v1",
         kind: "ConfigMap",
         collection: "/api/v1/namespaces/NS/configmaps",
@@ -123,9 +139,12 @@ data:
         settings: "",
         edit: ("workers = 2", "workers = 3"),
         drift: || json!({"data": {"greeting": "drifted"}}),
+        operations: &OPERATIONS,
+        breadth: Breadth::AllWrites,
         writes: CONFIG_MAP_WRITES,
     },
     Specimen {
+        name: "web",
         api_version: "apps/v1",
         kind: "Deployment",
         collection: "/apis/apps/v1/namespaces/NS/deployments",
@@ -159,7 +178,88 @@ spec:
         settings: "",
         edit: ("nginx:1.29", "nginx:1.30"),
         drift: || json!({"spec": {"replicas": 7}}),
+        operations: &OPERATIONS,
+        breadth: Breadth::AllWrites,
         writes: DEPLOYMENT_WRITES,
+    },
+    Specimen {
+        name: "hollow",
+        api_version: "v1",
+        kind: "ConfigMap",
+        collection: "/api/v1/namespaces/NS/configmaps",
+        body: "
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: NAME
+  namespace: NS
+data:
+  greeting: hello
+",
+        settings: "",
+        // Empty maps that others may fill.
+        edit: ("\ndata:", "\n  labels: {}\nbinaryData: {}\ndata:"),
+        drift: || json!({"data": {"greeting": "drifted"}}),
+        operations: &[Operation::Update],
+        breadth: Breadth::OwnWrites,
+        writes: HOLLOW_WRITES,
+    },
+    Specimen {
+        name: "vessel",
+        api_version: "apps/v1",
+        kind: "Deployment",
+        collection: "/apis/apps/v1/namespaces/NS/deployments",
+        body: "
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: NAME
+  namespace: NS
+spec:
+  paused: true
+  selector:
+    matchLabels: {app: NAME}
+  template:
+    metadata:
+      labels: {app: NAME}
+    spec:
+      containers:
+      - {name: web, image: nginx, imagePullPolicy: Always}
+",
+        settings: "",
+        edit: (
+            "      containers:",
+            "      securityContext: {}
+      nodeSelector: {}
+      volumes: [{name: scratch, emptyDir: {}}]
+      containers:",
+        ),
+        drift: || json!({"spec": {"paused": false}}),
+        operations: &[Operation::Update],
+        breadth: Breadth::OwnWrites,
+        writes: VESSEL_WRITES,
+    },
+    Specimen {
+        name: "password",
+        api_version: "v1",
+        kind: "Secret",
+        collection: "/api/v1/namespaces/NS/secrets",
+        body: "
+apiVersion: v1
+kind: Secret
+metadata:
+  name: NAME
+  namespace: NS
+data:
+  user: cm9vdA==
+  pass.word: Zmlyc3Q=
+",
+        settings: "",
+        edit: ("Zmlyc3Q=", "c2Vjb25k"),
+        drift: || json!({"data": {"user": "ZHJpZnRlZA=="}}),
+        operations: &OPERATIONS,
+        breadth: Breadth::OwnWrites,
+        writes: SECRET_WRITES,
     },
 ];
 
@@ -279,6 +379,51 @@ static DEPLOYMENT_WRITES: &[Write] = &[
         }),
     ),
 ];
+
+static HOLLOW_WRITES: &[Write] = &[
+    adds("a label", How::Merge(|| json!({"metadata": {"labels": {"team": "theirs"}}}))),
+    adds("binary data", How::Merge(|| json!({"binaryData": {"theirs.bin": "AAAA"}}))),
+    adds("binary data applied", How::Apply("flux", || json!({"binaryData": {"a.b": "AAAA"}}))),
+];
+
+static VESSEL_WRITES: &[Write] = &[
+    adds(
+        "a filled struct",
+        How::Merge(|| of_pod(json!({"securityContext": {"runAsNonRoot": true}}))),
+    ),
+    adds(
+        "a struct filled by apply",
+        How::Apply("flux", || of_pod(json!({"securityContext": {"runAsUser": 7}}))),
+    ),
+    meddles(
+        "an atomic map filled",
+        How::Merge(|| of_pod(json!({"nodeSelector": {"disk": "theirs"}}))),
+    ),
+    meddles(
+        "an atomic map filled by apply",
+        How::Apply("flux", || of_pod(json!({"nodeSelector": {"disk": "theirs"}}))),
+    ),
+    meddles(
+        "our volume before us",
+        How::Strategic(|| {
+            of_pod(json!({"volumes": [{"name": "scratch", "emptyDir": {"medium": "Memory"}}]}))
+        }),
+    ),
+];
+
+static SECRET_WRITES: &[Write] = &[
+    meddles("a leaf of ours changed", How::Merge(|| json!({"data": {"pass.word": "dGhpcmQ="}}))),
+    meddles(
+        "a leaf changed to what we want",
+        How::Merge(|| json!({"data": {"pass.word": "c2Vjb25k"}})),
+    ),
+    meddles("a leaf of ours deleted", How::Merge(|| json!({"data": {"user": null}}))),
+    adds("a leaf of theirs", How::Merge(|| json!({"data": {"theirs": "MQ=="}}))),
+];
+
+fn of_pod(fields: Value) -> Value {
+    json!({"spec": {"template": {"spec": fields}}})
+}
 
 fn of_containers(container: Value) -> Value {
     json!({"spec": {"template": {"spec": {"containers": [container]}}}})

@@ -25,7 +25,14 @@ pub(super) fn errors(run: &Run) -> Said {
         // A provider that is blamed may be blamed in a warning.
         if diagnostic["severity"] == "error" || text("summary").starts_with("Provider produced") {
             let error = Error { summary: text("summary"), detail: text("detail") };
-            said.entry(text("address")).or_default().push(error);
+            // Terraform's own complaints about a provider name the resource in their text.
+            let named = || error.detail.split_whitespace().find(|word| word.contains("_object."));
+            let address = match text("address") {
+                none if none.is_empty() => named().unwrap_or_default().to_owned(),
+                address => address,
+            };
+            let address = address.trim_end_matches([',', ':', '.']).to_owned();
+            said.entry(address).or_default().push(error);
         }
     }
     said

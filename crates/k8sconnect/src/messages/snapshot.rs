@@ -1,0 +1,267 @@
+//! Every message once, in one file, to be read as a whole: what happened, why, what to do.
+//!
+//! A new message belongs in here. After a change run
+//! `INSTA_UPDATE=always cargo test -p k8sconnect messages`, and read what changed.
+
+use std::time::Duration;
+
+use k8sconnect_cluster::{ConnectionError, Error, NotYet, Trouble};
+use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::field::fields_v1::FieldsV1Error;
+use k8sconnect_core::field::pattern::Pattern;
+use k8sconnect_core::identity::Gvk;
+use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::owners::{Manager, Operation};
+use k8sconnect_core::rejection::{Cause, Details, Status};
+use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
+use serde_json::json;
+use tfplugin::{AttributePath, Diagnostic};
+
+use super::*;
+use crate::object::Surprise;
+
+fn web() -> Manifest {
+    Manifest::parse(
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, \
+         spec: {replicas: 2}}",
+    )
+    .unwrap()
+}
+
+fn secret() -> Manifest {
+    Manifest::parse(
+        "{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {a: hunter2}}",
+    )
+    .unwrap()
+}
+
+fn path(text: &str) -> FieldPath {
+    text.parse().unwrap()
+}
+
+fn manager(name: &str, operation: Operation, subresource: &str) -> Manager {
+    Manager {
+        name: name.into(),
+        operation,
+        subresource: subresource.into(),
+        api_version: "apps/v1".into(),
+        time: Some("2026-11-16T04:00:00Z".into()),
+    }
+}
+
+fn notice(field: &str, holders: &[Manager], values: [Option<&str>; 3]) -> FieldNotice {
+    let [then, now, next] = values.map(|value| value.map(ToOwned::to_owned));
+    FieldNotice { path: path(field), holders: holders.to_vec(), then, now, next }
+}
+
+fn status(code: u16, message: &str, causes: &[(&str, &str)]) -> Status {
+    let causes = causes
+        .iter()
+        .map(|(field, message)| Cause {
+            reason: "FieldValueInvalid".into(),
+            message: (*message).into(),
+            field: (*field).into(),
+        })
+        .collect();
+    let details = Details { causes, ..Details::default() };
+    Status { code, message: message.into(), details, ..Status::default() }
+}
+
+fn manifest_messages() -> Vec<Diagnostic> {
+    let broken = [
+        "a: [",
+        "",
+        "a: b\n---\nc: d\n",
+        "- a",
+        "apiVersion: v1\nkind: List\nitems: []\n",
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: x-\n",
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: 3\n  uid: x\nstatus: {}\n",
+        "apiVersion: v1\nkind: Pod\nkind: Job\nmetadata:\n  name: a\n",
+    ];
+    let mut messages: Vec<_> =
+        broken.iter().map(|text| manifest::unusable(&Manifest::parse(text).unwrap_err())).collect();
+    let odd = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {on: x}}";
+    messages.extend(manifest::oddities(&Manifest::parse(odd).unwrap()));
+    messages
+}
+
+fn refusals() -> Vec<Diagnostic> {
+    let typo = status(
+        500,
+        "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): \
+         .spec.replcas: field not declared in schema",
+        &[],
+    );
+    let invalid = status(
+        422,
+        "Deployment.apps \"web\" is invalid: [spec.replicas: Invalid value: -1: must be greater \
+         than or equal to 0, spec.selector: Required value]",
+        &[
+            ("spec.replicas", "Invalid value: -1: must be greater than or equal to 0"),
+            ("spec.selector", "Required value"),
+        ],
+    );
+    let quoted = status(422, "data[a]: Invalid value: \"hunter2\": no", &[("data[a]", "hunter2")]);
+    let missing = Status {
+        details: Details { kind: "namespaces".into(), ..Details::default() },
+        ..status(404, "namespaces \"shop\" not found", &[])
+    };
+    let webhook =
+        status(500, "Internal error occurred: failed calling webhook \"x.example.com\"", &[]);
+    let mut messages = vec![
+        refusal::refused(&web(), &typo),
+        refusal::refused(&web(), &invalid),
+        refusal::refused(&secret(), &quoted),
+        refusal::refused(&web(), &status(403, "exceeded quota: small", &[])),
+        refusal::refused(&web(), &status(401, "Unauthorized", &[])),
+        refusal::refused(&web(), &missing),
+        refusal::refused(&web(), &status(404, "not found", &[])),
+        refusal::refused(&web(), &status(409, "the object has been modified", &[])),
+        refusal::refused(&web(), &webhook),
+        refusal::refused(&web(), &status(500, "etcdserver: leader changed", &[])),
+    ];
+    let cause = Cause {
+        reason: "FieldManagerConflict".into(),
+        message: "conflict with \"hpa\" with subresource \"scale\" using apps/v1".into(),
+        field: ".spec.replicas".into(),
+    };
+    let live = json!({"spec": {"replicas": 5}});
+    messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
+    let host = || "https://127.0.0.1:6443".to_owned();
+    for trouble in [
+        Trouble::Refused,
+        Trouble::UnknownAuthority,
+        Trouble::WrongName { presented: vec!["kubernetes".into()] },
+        Trouble::Expired,
+        Trouble::NotTls,
+        Trouble::Silent,
+    ] {
+        let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
+        messages.push(refusal::unanswered(web().key(), &error));
+    }
+    let unauthorized =
+        Error::Unauthorized { host: host(), status: Box::new(status(401, "Unauthorized", &[])) };
+    messages.push(refusal::not_taken(&web(), &unauthorized));
+    messages
+}
+
+fn object_messages() -> Vec<Diagnostic> {
+    let web = web();
+    let key = web.key();
+    let change = [("metadata.name", "web".to_owned(), "site".to_owned())];
+    let live = json!({"metadata": {
+        "uid": "1", "finalizers": ["example.com/cleanup"],
+        "annotations": {k8sconnect_core::identity::ID_ANNOTATION: "0f3a"},
+        "managedFields": [
+            {"manager": "helm", "operation": "Update", "apiVersion": "v1", "fieldsV1": {}},
+            {"manager": "k8sconnect", "operation": "Apply", "apiVersion": "v1", "fieldsV1": {}},
+        ],
+    }});
+    let kind =
+        NotYet::Kind { gvk: Gvk::new("example.com/v1", "Widgt"), nearest: Some("Widget".into()) };
+    let namespace = NotYet::Namespace { name: "shop".into() };
+    let unreachable = NotYet::Webhook { status: Box::default() };
+    let long = Duration::from_secs(300);
+    let surprise = Surprise {
+        path: "spec.replicas".into(),
+        planned: Some("2".into()),
+        answered: Some("3".into()),
+    };
+    let forbidden = Error::Refused(Box::new(status(403, "denied by policy", &[])));
+    let mut messages = vec![
+        object::identity_changes(key, &change),
+        object::identity_known_late(key, &change),
+        object::if_applying(key),
+        object::not_deleted(key, &forbidden),
+        object::still_there(key, &live, long),
+        object::still_there(key, &json!({}), long),
+        object::predecessor_stays(key, &live, long),
+        object::never_still(key),
+        object::replaced_by_others(key),
+        object::restored(key),
+        object::planned_blind(key, &kind),
+        object::planned_blind(key, &namespace),
+        object::planned_blind(key, &unreachable),
+        object::not_there_at_apply(key, &namespace, long),
+        object::no_such_kind(key, Some("Deployment")),
+        object::no_such_kind(key, None),
+        object::kind_no_longer_served(key),
+        object::adopts(key, &live),
+        object::waits_for_predecessor(key),
+        object::exists(key, &live),
+        object::changed_meanwhile(key),
+        object::ownership_unreadable(key, &FieldsV1Error("x:y".into())),
+        object::answered_otherwise(key, &[surprise]),
+    ];
+    messages.extend(object::server_warnings(key, &["spec.x is deprecated".to_owned()]));
+    messages
+}
+
+fn ownership_messages() -> Vec<Diagnostic> {
+    let hpa = manager("hpa", Operation::Update, "scale");
+    let flux = manager("flux", Operation::Apply, "");
+    let notices = Notices {
+        reverts: vec![
+            notice("spec.replicas", &[hpa], [Some("2"), Some("5"), Some("2")]),
+            notice("spec.paused", &[], [Some("true"), None, Some("true")]),
+        ],
+        takes: vec![notice(
+            r#"data["app.conf"]"#,
+            std::slice::from_ref(&flux),
+            [None, Some("a\nb"), Some("c")],
+        )],
+        stays: vec![notice(
+            "data.a",
+            std::slice::from_ref(&flux),
+            [Some("x"), Some("x"), Some("x")],
+        )],
+        falls_back: vec![notice("spec.replicas", &[], [Some("3"), Some("3"), Some("1")])],
+        reorders: vec![Reorder {
+            path: path("spec.env"),
+            now: path("[name=B][name=A]").elements().to_vec(),
+            next: path("[name=A][name=B]").elements().to_vec(),
+        }],
+        deletes: vec![notice("data.old", &[], [None, None, None])],
+    };
+    ownership::told(web().key(), &notices).into_iter().collect()
+}
+
+fn other_messages() -> Vec<Diagnostic> {
+    let errors = Manifest::parse("").unwrap_err();
+    let vain = ("spec.selector.matchLabels.app".to_owned(), path("spec.selector"));
+    let contexts = vec!["prod".to_owned(), "stage".to_owned()];
+    let none = ConnectionError::NoContextChosen { contexts };
+    vec![
+        connection::missing(),
+        connection::unusable(&none, AttributePath::root("cluster")),
+        state::private_unreadable("kept", "it has version 2, this release reads 1"),
+        state::body_unreadable(&errors),
+        state::unknown_terms(),
+        terms::no_path(&Pattern::parse("spec.containers[0]").unwrap_err()),
+        terms::null_path(),
+        terms::no_duration("5", "a duration is written as in `90s`, `5m` or `1h30m`"),
+        terms::ignored_in_vain(web().key(), &[vain]),
+    ]
+}
+
+#[test]
+fn every_message_says_what_happened_why_and_what_to_do() {
+    let all = [
+        manifest_messages(),
+        refusals(),
+        object_messages(),
+        ownership_messages(),
+        other_messages(),
+    ];
+    let mut text = String::new();
+    for message in all.into_iter().flatten() {
+        let severity = if message.is_error() { "Error" } else { "Warning" };
+        let at = message.path.map(|path| format!("  (at {path})")).unwrap_or_default();
+        text.push_str(&format!("{severity}: {}{at}\n\n", message.summary));
+        text.push_str(&format!("{}\n\n{}\n\n", message.detail, "-".repeat(40)));
+        assert!(message.detail.len() > 40, "`{}` says too little", message.summary);
+        assert!(!message.summary.ends_with('.'), "`{}` is a heading", message.summary);
+    }
+    assert!(!text.contains("hunter2"), "a secret is shown");
+    insta::assert_snapshot!("messages", text);
+}
