@@ -130,7 +130,7 @@ impl Planner<'_> {
         };
         let owners = Owners::of_object(live)?;
         let ours = self.our_fields(&kept.owners, live);
-        Ok(self.project(&ours, live, &owners, prior.manifest, Some(kept)))
+        Ok(self.project(&ours, live, &owners, prior.manifest))
     }
 
     /// Judges the answer to a dry-run. `live` is the object as it was read before, if this run
@@ -144,8 +144,7 @@ impl Planner<'_> {
     ) -> Result<Decision, FieldsV1Error> {
         let next = Owners::of_object(answer)?;
         let ours = self.our_fields(&next, answer);
-        let kept = prior.and_then(|prior| prior.kept);
-        let projection = self.project(&ours, answer, &next, desired, kept);
+        let projection = self.project(&ours, answer, &next, desired);
         let spelling = match prior {
             Some(prior) => self.spelling(desired, prior, &ours, &projection, answer),
             None => Spelling::New,
@@ -166,12 +165,11 @@ impl Planner<'_> {
     pub fn written(
         self,
         manifest: &Manifest,
-        kept: Option<&Kept>,
         answer: &Value,
     ) -> Result<(Projection, Owners), FieldsV1Error> {
         let owners = Owners::of_object(answer)?;
         let ours = self.our_fields(&owners, answer);
-        Ok((self.project(&ours, answer, &owners, manifest, kept), owners))
+        Ok((self.project(&ours, answer, &owners, manifest), owners))
     }
 
     /// Bodies that mean the same leave the text in state as it is. The server decides what means
@@ -214,7 +212,7 @@ impl Planner<'_> {
         let now = Owners::of_object(live)?;
         let ours = self.our_fields(next, answer);
         let then = kept.map(|kept| self.our_fields(&kept.owners, live)).unwrap_or_default();
-        let leaves_now = self.project(&then.union(&ours), live, &now, desired, kept);
+        let leaves_now = self.project(&then.union(&ours), live, &now, desired);
         let mut notices = transition::compare(
             self.manager,
             kept.map(|kept| Then { texts: &kept.texts, fields: &then }),
@@ -235,7 +233,6 @@ impl Planner<'_> {
         object: &Value,
         owners: &Owners,
         manifest: &Manifest,
-        kept: Option<&Kept>,
     ) -> Projection {
         project(View {
             ours,
@@ -243,7 +240,6 @@ impl Planner<'_> {
             owners,
             manager: self.manager,
             written: &manifest.to_applied(),
-            shown_before: kept.map(|kept| &kept.texts),
             secrecy: Secrecy::of_kind(manifest.gvk()),
         })
     }

@@ -32,8 +32,6 @@ pub struct View<'a> {
     pub manager: &'a str,
     /// What the user wrote: tells an empty map from one that the server filled.
     pub written: &'a Value,
-    /// Empty maps shown by the last apply stay shown, whatever others put into them since.
-    pub shown_before: Option<&'a Texts>,
     pub secrecy: Secrecy,
 }
 
@@ -176,22 +174,24 @@ impl Walk<'_, '_> {
         if !(filled && written_empty) {
             return self.emit(path, value.clone());
         }
-        // Written empty, yet something is in it. An atomic that another manager holds as a whole
-        // was taken over, and is ours whole; else what is in it is not ours.
-        let nodes: Vec<_> = self
-            .view
-            .owners
-            .others(self.view.manager)
-            .filter_map(|other| other.fields.below(path))
-            .collect();
-        let empty = Value::Object(serde_json::Map::new());
-        if nodes.iter().any(|node| node.is_leaf()) {
-            self.emit(path, value.clone());
-        } else if nodes.is_empty()
-            || self.view.shown_before.is_some_and(|before| before.contains_key(path))
-        {
-            self.emit(path, empty);
-        }
+        // Written empty, yet something is in it: defaults, or what others put into a map that is
+        // shared key by key. Neither is ours, and it must not matter whose it is, or when it came.
+        // Only where the map is no longer ours and somebody else holds it as a whole was an atomic
+        // taken from us, and its content is the drift.
+        let taken = !self.held_by_us(path)
+            && self.others_at(path).any(FieldSet::is_leaf)
+            && self.others_at(path).all(FieldSet::is_leaf);
+        let shown = if taken { value.clone() } else { Value::Object(serde_json::Map::new()) };
+        self.emit(path, shown);
+    }
+
+    fn held_by_us(&self, path: &FieldPath) -> bool {
+        let View { owners, manager, .. } = self.view;
+        owners.0.iter().any(|o| o.manager.applies_as(manager) && o.fields.below(path).is_some())
+    }
+
+    fn others_at<'p>(&'p self, path: &'p FieldPath) -> impl Iterator<Item = &'p FieldSet> {
+        self.view.owners.others(self.view.manager).filter_map(|other| other.fields.below(path))
     }
 
     fn emit(&mut self, path: &FieldPath, value: Value) {

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -194,15 +194,16 @@ pub(crate) async fn blocking<T: Send + 'static>(
 }
 
 fn runtime() -> Result<&'static Runtime> {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    if let Some(runtime) = RUNTIME.get() {
-        return Ok(runtime);
-    }
-    let made = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .thread_name("testkit")
-        .enable_all()
-        .build()
-        .context("the testkit's runtime cannot be started")?;
-    Ok(RUNTIME.get_or_init(|| made))
+    // Made by one thread only: a second one that came too late could not be dropped where it was
+    // made, in the middle of another runtime.
+    static RUNTIME: LazyLock<std::io::Result<Runtime>> = LazyLock::new(|| {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("testkit")
+            .enable_all()
+            .build()
+    });
+    RUNTIME
+        .as_ref()
+        .map_err(|problem| anyhow::anyhow!("the testkit's runtime cannot be started: {problem}"))
 }

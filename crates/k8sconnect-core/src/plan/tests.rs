@@ -15,7 +15,7 @@ fn manifest(specimen: &Specimen) -> Manifest {
 }
 
 fn kept(manifest: &Manifest, answer: &Value) -> Kept {
-    let (projection, owners) = us().written(manifest, None, answer).unwrap();
+    let (projection, owners) = us().written(manifest, answer).unwrap();
     Kept { owners, texts: projection.texts(None) }
 }
 

@@ -12,15 +12,7 @@ fn shown(object: &Value, written: &Value) -> BTreeMap<String, String> {
     let owners = Owners::of_object(object).unwrap();
     let ours = owners.applied_by(US);
     let secrecy = Secrecy::of_kind(&Gvk::new("v1", object["kind"].as_str().unwrap_or_default()));
-    let view = View {
-        ours: &ours,
-        object,
-        owners: &owners,
-        manager: US,
-        written,
-        shown_before: None,
-        secrecy,
-    };
+    let view = View { ours: &ours, object, owners: &owners, manager: US, written, secrecy };
     let key = ConcealmentKey([1; 32]);
     project(view).texts(Some(&key)).into_iter().map(|(p, t)| (p.to_string(), t)).collect()
 }
@@ -79,14 +71,42 @@ fn a_map_written_empty_does_not_show_what_defaulting_put_in() {
     assert_eq!(shown(&live, &written), pairs([("emptyDir", "{}")]));
 }
 
-#[test]
-fn a_map_written_empty_and_filled_by_others_is_not_ours_to_show() {
-    let mut live = object(json!({"f:labels": {}}), json!({"labels": {"theirs": "x"}}));
+fn also_held(mut live: Value, fields: Value) -> Value {
     live["metadata"]["managedFields"].as_array_mut().unwrap().push(json!(
-        {"manager": "other", "operation": "Update", "apiVersion": "v1",
-         "fieldsV1": {"f:labels": {"f:theirs": {}}}}
+        {"manager": "other", "operation": "Update", "apiVersion": "v1", "fieldsV1": fields}
     ));
-    assert_eq!(shown(&live, &json!({"labels": {}})), pairs([]));
+    live
+}
+
+#[test]
+fn a_map_written_empty_shows_the_same_whatever_others_put_into_it() {
+    let live = object(json!({"f:labels": {}}), json!({"labels": {"theirs": "x"}}));
+    let filled = also_held(live.clone(), json!({"f:labels": {"f:theirs": {}}}));
+    let shared = also_held(live.clone(), json!({"f:labels": {}}));
+    for live in [live, filled, shared] {
+        assert_eq!(shown(&live, &json!({"labels": {}})), pairs([("labels", "{}")]));
+    }
+}
+
+#[test]
+fn an_atomic_that_was_written_empty_and_taken_shows_what_is_in_it_now() {
+    let ours = json!({"f:selector": {}});
+    let live = json!({"selector": {"app": "theirs"}, "metadata": {"managedFields": [
+        {"manager": "other", "operation": "Update", "apiVersion": "v1", "fieldsV1": ours}
+    ]}});
+    let owners = Owners::of_object(&live).unwrap();
+    let kept = crate::field::fields_v1::decode(&ours).unwrap();
+    let written = json!({"selector": {}});
+    let projection = project(View {
+        ours: &kept,
+        object: &live,
+        owners: &owners,
+        manager: US,
+        written: &written,
+        secrecy: Secrecy::None,
+    });
+    let texts: Vec<_> = projection.texts(None).into_values().collect();
+    assert_eq!(texts, [r#"{"app":"theirs"}"#]);
 }
 
 #[test]
@@ -122,7 +142,7 @@ proptest! {
         let ours = specimen.fields();
         let projection = project(View {
             ours: &ours, object: &answer, owners: &owners, manager: US,
-            written: manifest.value(), shown_before: None, secrecy: Secrecy::None,
+            written: manifest.value(), secrecy: Secrecy::None,
         });
         for (path, leaf) in &projection.0 {
             let there = crate::field::walk::at(&answer, path).cloned().map(Leaf::Shown);

@@ -131,7 +131,7 @@ impl<'a> Work<'a> {
         stored.yielded = seen_of(&self.terms, &Owners::of_object(answer).map_err(unreadable)?);
         let (ignoring, _) = self.terms.ignoring(&stored.yielded);
         let (projection, owners) = Planner { manager: MANAGER, ignoring: &ignoring }
-            .written(&self.manifest, stored.kept.as_ref(), answer)
+            .written(&self.manifest, answer)
             .map_err(unreadable)?;
         let planned = &state.managed_state_projection;
         let told = leaves::reconcile(planned, &projection, stored.key.as_ref());

@@ -59,16 +59,9 @@ impl Batch {
 
     /// Everything that was not as it must be.
     pub(super) async fn run(mut self) -> Vec<String> {
-        let t = std::time::Instant::now();
-        eprintln!("{} cases", self.entries.len());
         self.prepare().await;
-        eprintln!("TIME {:?} self.prepare().await;", t.elapsed());
         self.interfere();
         let plan = self.terraform(&["plan", "-out=saved.tfplan"]).await;
-        eprintln!(
-            "TIME {:?} let plan = self.terraform(&['plan', '-out=saved.tfplan']).await;",
-            t.elapsed()
-        );
         self.judge(&plan, Some(Expected::RefusedAtPlan));
         if plan.succeeded() {
             let apply = self.terraform(&["apply", "saved.tfplan"]).await;
@@ -76,13 +69,9 @@ impl Batch {
         }
         self.proxy.forget_rules();
         self.check_that_every_rule_fired();
-        eprintln!("TIME {:?} self.check_that_every_rule_fired();", t.elapsed());
         self.clear_away_strangers().await;
-        eprintln!("TIME {:?} self.clear_away_strangers().await;", t.elapsed());
         self.converge().await;
-        eprintln!("TIME {:?} self.converge().await;", t.elapsed());
         self.check_what_is_left().await;
-        eprintln!("TIME {:?} self.check_what_is_left().await;", t.elapsed());
         self.problems
     }
 
@@ -96,7 +85,7 @@ impl Batch {
         self.at.runner.apply_with(&[PARALLEL]).await.unwrap().successful().unwrap();
         let drifter = self.at.cluster.act_as("kubectl-edit");
         for entry in &self.entries {
-            if entry.case.operation == Operation::Repair {
+            if entry.case.operation.drifts() {
                 let specimen = entry.case.specimen;
                 let target = specimen.target(self.namespace(), &entry.name);
                 drifter.strategic_patch(&target, (specimen.drift)()).await.unwrap();
@@ -225,6 +214,11 @@ impl Batch {
             if let Some(cpu) = wanted.pointer_mut(cpu) {
                 *cpu = "1".into();
             }
+            for pointer in specimen.ignored {
+                if let Some(ignored) = wanted.pointer_mut(pointer) {
+                    *ignored = live.pointer(pointer).cloned().unwrap_or_default();
+                }
+            }
             if let Err(why) = covers(&live, &wanted) {
                 self.problems.push(format!("{what}: ours is lost: {why}"));
             }
@@ -253,11 +247,10 @@ impl Batch {
     /// The body once the operation is done.
     fn body(&self, entry: &Entry) -> String {
         let Case { specimen, operation, .. } = entry.case;
-        match operation {
-            Operation::Update => specimen.edited(self.namespace(), &entry.name),
-            Operation::Create | Operation::Repair => {
-                specimen.written(self.namespace(), &entry.name)
-            }
+        if operation.edits() {
+            specimen.edited(self.namespace(), &entry.name)
+        } else {
+            specimen.written(self.namespace(), &entry.name)
         }
     }
 

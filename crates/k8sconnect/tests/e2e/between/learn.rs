@@ -3,7 +3,7 @@
 use testkit::proxy::Proxy;
 use testkit::{Target, Tool};
 
-use super::tables::{OPERATIONS, Operation, SPECIMENS, Specimen};
+use super::tables::{Operation, SPECIMENS, Specimen};
 use crate::workspace::Workspace;
 
 /// How many requests an operation makes for its object.
@@ -26,30 +26,37 @@ impl Learned {
         let proxy = Proxy::before(at.cluster).await.unwrap();
         at.kubeconfig(&proxy.kubeconfig());
         let namespace = at.namespace.name();
-        at.runner.write("main.tf", &resources(namespace, Specimen::written)).unwrap();
-        at.init().await;
         let mut learned = Vec::new();
-        for operation in OPERATIONS {
-            match operation {
-                Operation::Create => {}
-                Operation::Update => {
-                    at.runner.write("main.tf", &resources(namespace, Specimen::edited)).unwrap();
+        let mut bodies = SPECIMENS.each_ref().map(|it| it.written(namespace, it.name));
+        for operation in Operation::ALL {
+            let takes_part = |specimen: &Specimen| {
+                operation == Operation::Create || specimen.operations.contains(&operation)
+            };
+            for (specimen, body) in SPECIMENS.iter().zip(&mut bodies) {
+                if takes_part(specimen) && operation.edits() {
+                    *body = specimen.edited(namespace, specimen.name);
                 }
-                Operation::Repair => {
-                    for specimen in &SPECIMENS {
-                        let target = specimen.target(namespace, specimen.undisturbed());
-                        let drift = (specimen.drift)();
-                        let editor = at.cluster.act_as("kubectl-edit");
-                        editor.strategic_patch(&target, drift).await.unwrap();
-                    }
+                if takes_part(specimen) && operation.drifts() {
+                    let target = specimen.target(namespace, specimen.name);
+                    let editor = at.cluster.act_as("kubectl-edit");
+                    editor.strategic_patch(&target, (specimen.drift)()).await.unwrap();
                 }
+            }
+            let resources: Vec<_> = SPECIMENS
+                .iter()
+                .zip(&bodies)
+                .map(|(it, body)| it.resource(it.name, body))
+                .collect();
+            at.runner.write("main.tf", &resources.join("\n")).unwrap();
+            if operation == Operation::Create {
+                at.init().await;
             }
             let start = proxy.requests().len();
             at.plan_changes().await;
             let middle = proxy.requests().len();
             at.runner.apply_planned().await.unwrap().successful().unwrap();
-            for specimen in &SPECIMENS {
-                let path = specimen.path(namespace, specimen.undisturbed());
+            for specimen in SPECIMENS.iter().filter(|specimen| takes_part(specimen)) {
+                let path = specimen.path(namespace, specimen.name);
                 let in_all = proxy.requests_since(start, &path);
                 let in_apply = proxy.requests_since(middle, &path).len();
                 assert_eq!(
@@ -69,24 +76,8 @@ impl Learned {
     }
 }
 
-fn resources(namespace: &str, body: fn(&Specimen, &str, &str) -> String) -> String {
-    let resources: Vec<_> = SPECIMENS
-        .iter()
-        .map(|specimen| {
-            let name = specimen.undisturbed();
-            specimen.resource(name, &body(specimen, namespace, name))
-        })
-        .collect();
-    resources.join("\n")
-}
-
 /// A specimen as a user and as the server know it.
 impl Specimen {
-    /// The name of the object that nobody meddles with.
-    fn undisturbed(&self) -> &'static str {
-        self.name
-    }
-
     pub(super) fn written(&self, namespace: &str, name: &str) -> String {
         self.body.replace("NS", namespace).replace("NAME", name)
     }

@@ -20,10 +20,20 @@ pub(super) struct Specimen {
     pub(super) edit: (&'static str, &'static str),
     /// What a drift repair finds: a strategic merge patch.
     pub(super) drift: fn() -> Value,
+    /// Fields that are in the body and yet others' to decide, as JSON pointers.
+    pub(super) ignored: &'static [&'static str],
+    pub(super) takeover: Takeover,
     pub(super) operations: &'static [Operation],
     /// Whether what can be done to any object is done to this one too.
     pub(super) breadth: Breadth,
     writes: &'static [Write],
+}
+
+/// Whether what is there already is taken over, as its settings say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takeover {
+    Refused,
+    Wanted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +55,29 @@ impl Specimen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     Create,
+    /// After the user's edit.
     Update,
+    /// After a drift.
     Repair,
+    /// After both.
+    UpdateAndRepair,
 }
 
-pub(super) const OPERATIONS: [Operation; 3] =
-    [Operation::Create, Operation::Update, Operation::Repair];
+impl Operation {
+    /// In an order in which one object can go through all of them.
+    pub(super) const ALL: [Self; 4] =
+        [Self::Create, Self::Update, Self::Repair, Self::UpdateAndRepair];
+
+    pub(super) fn edits(self) -> bool {
+        matches!(self, Self::Update | Self::UpdateAndRepair)
+    }
+
+    pub(super) fn drifts(self) -> bool {
+        matches!(self, Self::Repair | Self::UpdateAndRepair)
+    }
+}
+
+const USUAL: &[Operation] = &[Operation::Create, Operation::Update, Operation::Repair];
 
 /// Something that somebody else does.
 pub(super) struct Write {
@@ -119,7 +146,7 @@ const fn displaces(name: &'static str, effect: Effect, how: How) -> Write {
     write(name, effect, how, Theirs::Nothing)
 }
 
-pub(super) static SPECIMENS: [Specimen; 5] = [
+pub(super) static SPECIMENS: [Specimen; 8] = [
     Specimen {
         name: "settings",
         api_version: "v1",
@@ -137,9 +164,11 @@ data:
     workers = 2
 ",
         settings: "",
-        edit: ("workers = 2", "workers = 3"),
+        ignored: &[],
+        takeover: Takeover::Refused,
+        edit: ("workers = 2", "workers = 3\n  more: added"),
         drift: || json!({"data": {"greeting": "drifted"}}),
-        operations: &OPERATIONS,
+        operations: USUAL,
         breadth: Breadth::AllWrites,
         writes: CONFIG_MAP_WRITES,
     },
@@ -176,9 +205,18 @@ spec:
           limits: {cpu: 1000m}
 ",
         settings: "",
-        edit: ("nginx:1.29", "nginx:1.30"),
+        ignored: &[],
+        takeover: Takeover::Refused,
+        edit: (
+            "nginx:1.29
+        env:
+        - {name: A, value: one}",
+            "nginx:1.30
+        env:
+        - {name: D, value: four}",
+        ),
         drift: || json!({"spec": {"replicas": 7}}),
-        operations: &OPERATIONS,
+        operations: USUAL,
         breadth: Breadth::AllWrites,
         writes: DEPLOYMENT_WRITES,
     },
@@ -197,6 +235,8 @@ data:
   greeting: hello
 ",
         settings: "",
+        ignored: &[],
+        takeover: Takeover::Refused,
         // Empty maps that others may fill.
         edit: ("\ndata:", "\n  labels: {}\nbinaryData: {}\ndata:"),
         drift: || json!({"data": {"greeting": "drifted"}}),
@@ -227,9 +267,12 @@ spec:
       - {name: web, image: nginx, imagePullPolicy: Always}
 ",
         settings: "",
+        ignored: &[],
+        takeover: Takeover::Refused,
         edit: (
             "      containers:",
             "      securityContext: {}
+      affinity: null
       nodeSelector: {}
       volumes: [{name: scratch, emptyDir: {}}]
       containers:",
@@ -255,13 +298,91 @@ data:
   pass.word: Zmlyc3Q=
 ",
         settings: "",
+        ignored: &[],
+        takeover: Takeover::Refused,
         edit: ("Zmlyc3Q=", "c2Vjb25k"),
         drift: || json!({"data": {"user": "ZHJpZnRlZA=="}}),
-        operations: &OPERATIONS,
+        operations: USUAL,
         breadth: Breadth::OwnWrites,
         writes: SECRET_WRITES,
     },
+    Specimen {
+        name: "respelt",
+        api_version: "apps/v1",
+        kind: "Deployment",
+        collection: "/apis/apps/v1/namespaces/NS/deployments",
+        body: SCALABLE,
+        settings: "",
+        ignored: &[],
+        takeover: Takeover::Refused,
+        // Means the same.
+        edit: ("limits: {cpu: 1000m}", "limits: {cpu: \"1\"} # one core"),
+        drift: || json!({"spec": {"replicas": 7}}),
+        operations: &[Operation::UpdateAndRepair],
+        breadth: Breadth::OwnWrites,
+        writes: RESPELT_WRITES,
+    },
+    Specimen {
+        name: "scaled",
+        api_version: "apps/v1",
+        kind: "Deployment",
+        collection: "/apis/apps/v1/namespaces/NS/deployments",
+        body: SCALABLE,
+        settings: "ignore_fields = [\"spec.replicas\"]",
+        ignored: &["/spec/replicas"],
+        takeover: Takeover::Refused,
+        edit: ("nginx:1.29", "nginx:1.30"),
+        drift: || of_web(json!({"image": "nginx:0.1"})),
+        operations: USUAL,
+        breadth: Breadth::OwnWrites,
+        writes: SCALED_WRITES,
+    },
+    Specimen {
+        name: "foundling",
+        api_version: "v1",
+        kind: "ConfigMap",
+        collection: "/api/v1/namespaces/NS/configmaps",
+        body: "
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: NAME
+  namespace: NS
+data:
+  greeting: hello
+",
+        settings: "adopt = true",
+        ignored: &[],
+        takeover: Takeover::Wanted,
+        edit: ("hello", "good day"),
+        drift: || json!({"data": {"greeting": "drifted"}}),
+        operations: &[Operation::Create],
+        breadth: Breadth::OwnWrites,
+        writes: FOUNDLING_WRITES,
+    },
 ];
+
+const SCALABLE: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: NAME
+  namespace: NS
+spec:
+  paused: true
+  replicas: 2
+  selector:
+    matchLabels: {app: NAME}
+  template:
+    metadata:
+      labels: {app: NAME}
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.29
+        resources:
+          limits: {cpu: 1000m}
+";
 
 /// What can be done to an object of whatever kind.
 static ANY_KIND: &[Write] = &[
@@ -404,6 +525,14 @@ static VESSEL_WRITES: &[Write] = &[
         How::Apply("flux", || of_pod(json!({"nodeSelector": {"disk": "theirs"}}))),
     ),
     meddles(
+        "a null filled",
+        How::Merge(|| {
+            let term = json!({"topologyKey": "zone"});
+            let anti = json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]});
+            of_pod(json!({"affinity": {"podAntiAffinity": anti}}))
+        }),
+    ),
+    meddles(
         "our volume before us",
         How::Strategic(|| {
             of_pod(json!({"volumes": [{"name": "scratch", "emptyDir": {"medium": "Memory"}}]}))
@@ -419,6 +548,57 @@ static SECRET_WRITES: &[Write] = &[
     ),
     meddles("a leaf of ours deleted", How::Merge(|| json!({"data": {"user": null}}))),
     adds("a leaf of theirs", How::Merge(|| json!({"data": {"theirs": "MQ=="}}))),
+];
+
+static RESPELT_WRITES: &[Write] = &[
+    meddles(
+        "a quantity of ours respelt",
+        How::Apply("flux", || of_web(json!({"resources": {"limits": {"cpu": "1"}}}))),
+    ),
+    meddles(
+        "a quantity of ours changed",
+        How::Strategic(|| of_web(json!({"resources": {"limits": {"cpu": "250m"}}}))),
+    ),
+    meddles("the drift taken back", How::Scale(2)),
+    adds("an annotation", How::Merge(|| json!({"metadata": {"annotations": {"note.of/x": "y"}}}))),
+];
+
+static SCALED_WRITES: &[Write] = &[
+    write(
+        "scaled",
+        Effect::Changes,
+        How::Scale(5),
+        Theirs::This(|| json!({"spec": {"replicas": 5}})),
+    ),
+    adds("scaled by apply", How::Apply("autoscaler", || json!({"spec": {"replicas": 6}}))),
+    meddles(
+        "the ignored leaf deleted",
+        How::Json(|| json!([{"op": "remove", "path": "/spec/replicas"}])),
+    ),
+    meddles("a leaf of ours changed", How::Strategic(|| of_web(json!({"image": "nginx:0.2"})))),
+    meddles("all ownership erased", How::Merge(|| json!({"metadata": {"managedFields": [{}]}}))),
+    adds("status", How::Status(|| json!({"status": {"collisionCount": 3}}))),
+    displaces("a deletion", Effect::Deletes, How::Delete),
+];
+
+static FOUNDLING_WRITES: &[Write] = &[
+    displaces("the same before us", Effect::Forestalls, How::Create(|| json!({}))),
+    write(
+        "more before us",
+        Effect::Forestalls,
+        How::Create(|| json!({"data": {"theirs": "1"}, "metadata": {"labels": {"team": "x"}}})),
+        Theirs::This(|| json!({"data": {"theirs": "1"}, "metadata": {"labels": {"team": "x"}}})),
+    ),
+    displaces(
+        "other values before us",
+        Effect::Forestalls,
+        How::Create(|| json!({"data": {"greeting": "salut"}})),
+    ),
+    displaces(
+        "one with another id before us",
+        Effect::Forestalls,
+        How::Create(|| json!({"metadata": {"annotations": {ID_ANNOTATION: "theirs"}}})),
+    ),
 ];
 
 fn of_pod(fields: Value) -> Value {
