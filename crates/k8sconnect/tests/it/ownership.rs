@@ -1,0 +1,178 @@
+//! The ownership scripts of the core, replayed against a real API server: the same stories, the
+//! same owners, the same notices, read from what the user is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+use testkit::Target;
+use testkit::owners::owners;
+use tfplugin::Diagnostics;
+use tfplugin::harness::State;
+
+use crate::world::{OBJECT, World};
+
+type Fields = BTreeMap<String, String>;
+
+fn fields(words: &[&str]) -> Fields {
+    words
+        .iter()
+        .map(|word| word.split_once('=').unwrap())
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}
+
+struct Story<'a> {
+    world: &'a World,
+    name: String,
+    state: Option<State>,
+}
+
+impl Story<'_> {
+    fn body(&self, fields: &Fields) -> Json {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "data": fields,
+               "metadata": {"name": self.name, "namespace": self.world.namespace.name()}})
+    }
+
+    fn target(&self) -> Target {
+        Target::new("v1", "ConfigMap", self.world.namespace.name(), &self.name)
+    }
+
+    async fn we_apply(&mut self, fields: &Fields) {
+        let body = self.body(fields).to_string();
+        let core = self.world.core();
+        self.state = Some(match &self.state {
+            None => self.world.create(&body).await.unwrap(),
+            Some(state) => {
+                let read = core.read(OBJECT, state).await.unwrap().present().unwrap();
+                core.update(OBJECT, &self.world.config(&body), &read).await.unwrap()
+            }
+        });
+    }
+
+    async fn they_update(&self, manager: &str, fields: &Fields) {
+        let data: BTreeMap<_, _> = fields
+            .iter()
+            .map(|(key, value)| {
+                let value = if value.is_empty() { Json::Null } else { json!(value) };
+                (key, value)
+            })
+            .collect();
+        let patch = json!({"data": data});
+        self.world.cluster.act_as(manager).merge_patch(&self.target(), patch).await.unwrap();
+    }
+
+    async fn owners(&self, key: &str) -> String {
+        let live = self.world.cluster.read(&self.target()).await.unwrap().unwrap();
+        let names: BTreeSet<_> = owners(&live)
+            .into_iter()
+            .filter(|owner| owner.fields["f:data"].get(format!("f:{key}")).is_some())
+            .map(|owner| format!("{}/{}", us(&owner.manager), owner.operation))
+            .collect();
+        if names.is_empty() { "-".into() } else { names.into_iter().collect::<Vec<_>>().join(" ") }
+    }
+
+    async fn plan(&self, fields: &Fields) -> Vec<String> {
+        let core = self.world.core();
+        let state = self.state.as_ref().unwrap();
+        let read = core.read(OBJECT, state).await.unwrap().present().unwrap();
+        let config = self.world.config(&self.body(fields).to_string());
+        told(&core.plan(OBJECT, &config, Some(&read)).await.unwrap().diagnostics)
+    }
+}
+
+fn us(manager: &str) -> &str {
+    if manager == "k8sconnect" { "us" } else { manager }
+}
+
+/// The notices, in the words of the scripts.
+fn told(diagnostics: &Diagnostics) -> Vec<String> {
+    let mut told = Vec::new();
+    for diagnostic in diagnostics.iter() {
+        let mut field = "";
+        let mut facts = BTreeMap::new();
+        for line in diagnostic.detail.lines() {
+            if let Some(fact) = line.strip_prefix("    ") {
+                let (name, value) = fact.split_at(9);
+                facts.insert(name.trim(), value.trim().trim_matches('"').to_owned());
+            } else if let Some(path) = line.strip_prefix("  data.") {
+                told.extend(sentence(&diagnostic.summary, field, &facts));
+                field = path;
+                facts.clear();
+            }
+        }
+        told.extend(sentence(&diagnostic.summary, field, &facts));
+    }
+    told
+}
+
+fn sentence(summary: &str, field: &str, facts: &BTreeMap<&str, String>) -> Option<String> {
+    let holder = match facts.get("held by")?.as_str() {
+        "nobody" => "nobody".to_owned(),
+        held => {
+            let mut words = held.split(['`', '(', ')', ',', ' ']).filter(|word| !word.is_empty());
+            format!("{}/{}", words.next()?, words.next()?)
+        }
+    };
+    let moved = || Some(format!("{} -> {}", facts.get("is now")?, facts.get("will be")?));
+    if summary.contains("changed outside") {
+        Some(format!("reverts {field} from {holder}: {}", moved()?))
+    } else if summary.contains("will be taken") {
+        Some(format!("takes {field} from {holder}: {}", moved()?))
+    } else {
+        Some(format!("stays {field} with {holder}"))
+    }
+}
+
+async fn replay(world: &World, name: &str, script: &str) {
+    let mut story = Story { world, name: name.replace('_', "-"), state: None };
+    let lines: Vec<_> =
+        script.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).collect();
+    for (n, line) in lines.iter().enumerate() {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match words.as_slice() {
+            _ if line.starts_with(' ') => {}
+            ["we", "apply", body @ ..] => story.we_apply(&fields(body)).await,
+            ["owners", key, owners @ ..] => {
+                let key = key.trim_end_matches(':');
+                assert_eq!(story.owners(key).await, owners.join(" "), "{name}: {line}");
+            }
+            ["plan", body @ ..] => {
+                let expected: Vec<_> = lines[n + 1..]
+                    .iter()
+                    .take_while(|line| line.starts_with(' '))
+                    .map(|line| line.trim().to_owned())
+                    .collect();
+                assert_eq!(story.plan(&fields(body)).await, expected, "{name}: {line}");
+            }
+            [manager, "applies", body @ ..] => {
+                let body = story.body(&fields(body));
+                world.cluster.act_as(manager).apply(body).await.unwrap();
+            }
+            [manager, "forces", body @ ..] => {
+                let body = story.body(&fields(body));
+                world.cluster.act_as(manager).force().apply(body).await.unwrap();
+            }
+            [manager, "updates", changes @ ..] => {
+                story.they_update(manager, &fields(changes)).await;
+            }
+            _ => panic!("`{line}` is no line of a script"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_scripts_come_out_the_same_on_a_real_server() {
+    let world = World::new().await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../k8sconnect-core/tests/ownership");
+    let mut ran = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "script") {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            replay(&world, &name, &std::fs::read_to_string(&path).unwrap()).await;
+            ran += 1;
+        }
+    }
+    assert!(ran >= 9, "only {ran} scripts were found");
+}
