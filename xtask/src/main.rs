@@ -1,10 +1,11 @@
-//! `cargo xtask demo | test | bench startup`: the commands that a newcomer and CI run.
+//! `cargo xtask demo | test | corpus | bench startup`: the commands that a newcomer and CI run.
 //! They only drive; what they drive lives in `testkit` and in the crates themselves.
 
 #![expect(clippy::print_stdout, reason = "a command line tool talks to its user")]
 
 mod bench;
 mod cargo;
+mod corpus;
 mod demo;
 mod screen;
 mod test;
@@ -23,6 +24,9 @@ usage: cargo xtask <command>
                      formats, lints and every test; the last line counts them
                      --fast runs what needs no cluster
                      FILTER runs only tests whose name contains it, and no lints
+  corpus DIR [--seed N]
+                     every document of the YAML files in DIR through its whole life;
+                     a table of what failed. N repeats a run
   bench startup      size, start and memory of the release binary, against the bars";
 
 #[tokio::main]
@@ -43,6 +47,7 @@ async fn run() -> Result<ExitCode> {
         ["demo"] => demo::run(demo::Afterwards::Remove).await,
         ["demo", "--keep"] => demo::run(demo::Afterwards::Keep).await,
         ["test", flags @ ..] => test::run(test_options(flags)?).await,
+        ["corpus", flags @ ..] => corpus::run(corpus_options(flags)?).await,
         ["bench", "startup"] => bench::startup(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -50,6 +55,17 @@ async fn run() -> Result<ExitCode> {
         }
         _ => bail!("`{}` is not a command\n\n{USAGE}", words.join(" ")),
     }
+}
+
+fn corpus_options(flags: &[&str]) -> Result<corpus::Options> {
+    let (folder, seed) = match flags {
+        [folder] => (folder, fastrand::u64(..1_000_000)),
+        [folder, "--seed", seed] | ["--seed", seed, folder] => {
+            (folder, seed.parse().context("`--seed` needs a whole number")?)
+        }
+        _ => bail!("`corpus` needs one folder\n\n{USAGE}"),
+    };
+    Ok(corpus::Options { folder: folder.into(), seed })
 }
 
 fn test_options(flags: &[&str]) -> Result<test::Options> {

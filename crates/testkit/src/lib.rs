@@ -10,7 +10,10 @@ pub mod control_plane;
 mod household;
 pub mod namespace;
 pub mod owners;
+pub mod proxy;
+pub mod respell;
 pub mod rival;
+pub mod specimens;
 pub mod target;
 pub mod terraform;
 
@@ -18,6 +21,7 @@ pub use audit::{Filter, Request};
 pub use client::Answer;
 pub use control_plane::{ControlPlane, Parts};
 pub use namespace::TestNamespace;
+pub use respell::respell;
 pub use rival::Rival;
 pub use target::{Manifest, Target};
 pub use terraform::{Plan, PlanOutcome, Run, Runner, Tool};

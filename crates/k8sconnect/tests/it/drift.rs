@@ -34,3 +34,29 @@ async fn an_item_of_which_the_server_keeps_only_the_key_is_put_back_when_others_
         json!([{"name": "BLANK"}])
     );
 }
+
+#[tokio::test]
+async fn a_zero_that_the_server_does_not_keep_is_put_back_when_others_change_it() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    let body = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a, namespace: {ns}}}\nspec:\n  \
+         replicas: 0\n  paused: false\n  selector: {{matchLabels: {{app: a}}}}\n  template:\n    \
+         metadata: {{labels: {{app: a}}}}\n    spec: {{containers: [{{name: a, image: a}}]}}\n"
+    );
+    let state = world.create(&body).await.unwrap();
+    let target = Target::new("apps/v1", "Deployment", ns, "a");
+    let pause = json!({"spec": {"paused": true}});
+    world.cluster.act_as("kubectl-rollout").merge_patch(&target, pause).await.unwrap();
+
+    let (core, config) = (world.core(), world.config(&body));
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    let after = core.apply(OBJECT, &config, Some(&read), &plan).await.unwrap().present().unwrap();
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["spec"]["paused"], json!(null));
+    let read = world.core().read(OBJECT, &after).await.unwrap().present().unwrap();
+    let plan = world.core().plan(OBJECT, &config, Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+}

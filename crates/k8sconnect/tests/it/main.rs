@@ -8,4 +8,5 @@ mod calm;
 mod coverage;
 mod drift;
 mod edits;
+mod ownership;
 mod world;

@@ -4,5 +4,6 @@
 
 mod control_plane;
 mod life;
+mod proxy;
 mod terraform;
 mod users;

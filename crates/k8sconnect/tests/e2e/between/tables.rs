@@ -524,7 +524,7 @@ static VESSEL_WRITES: &[Write] = &[
         "an atomic map filled by apply",
         How::Apply("flux", || of_pod(json!({"nodeSelector": {"disk": "theirs"}}))),
     ),
-    meddles(
+    adds(
         "a null filled",
         How::Merge(|| {
             let term = json!({"topologyKey": "zone"});
