@@ -20,7 +20,7 @@ use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Valu
 use super::held::Held;
 use super::leaves;
 use super::model::{ObjectModel, ObjectRef, ProjectionMap};
-use super::read::seen_of;
+use super::read::{seen_of, version_of};
 use super::stored::Stored;
 use crate::connect::{self, Reach};
 use crate::session::Session;
@@ -138,6 +138,7 @@ impl<'a> Work<'a> {
         if !told.surprises.is_empty() {
             notices.push(messages::object::answered_otherwise(key, &told.surprises));
         }
+        stored.seen = version_of(answer);
         stored.kept = Some(Kept { owners, texts: told.kept });
         stored.save(&mut private)?;
         state.uid = Value::Known(uid_of(answer));

@@ -47,8 +47,10 @@ pub(crate) async fn read(
     }
     let unreadable = |error| messages::object::ownership_unreadable(&key, &error);
     let yielded = seen_of(&held.terms, &Owners::of_object(&live).map_err(unreadable)?);
-    if yielded != held.stored.yielded {
+    let seen = version_of(&live);
+    if yielded != held.stored.yielded || seen != held.stored.seen {
         held.stored.yielded = yielded;
+        held.stored.seen = seen;
         held.stored.save(&mut private)?;
         held = Held::load(held.model, &private)?;
     }
@@ -61,6 +63,10 @@ pub(crate) async fn read(
     session.memory.keep(held.id(), &uid, live);
     state.uid = Value::Known(uid);
     Ok(ReadAnswer::Present { state, private, identity: None })
+}
+
+pub(crate) fn version_of(object: &Json) -> Option<String> {
+    object["metadata"]["resourceVersion"].as_str().map(ToOwned::to_owned)
 }
 
 /// What the managers that the user yields to hold now.

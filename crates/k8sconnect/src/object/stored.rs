@@ -26,6 +26,9 @@ const VERSION: u32 = 1;
 const KEPT: &str = "kept";
 /// How the kind is spelt in a URL, so that an unchanged object costs no discovery.
 const KIND: &str = "kind";
+/// The version of the object that was last seen, by a read or a write: what was told of it need
+/// not be told again.
+const SEEN: &str = "seen";
 /// The fields of managers that the user yields to, as the last read saw them.
 const YIELDED: &str = "yielded";
 /// The key that concealed leaves are hashed with.
@@ -37,6 +40,7 @@ pub(crate) struct Stored {
     pub(crate) kind: Option<Kind>,
     pub(crate) key: Option<ConcealmentKey>,
     pub(crate) yielded: Yielded,
+    pub(crate) seen: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,6 +67,11 @@ struct StoredKind {
 }
 
 #[derive(Serialize, Deserialize)]
+struct StoredSeen {
+    resource_version: String,
+}
+
+#[derive(Serialize, Deserialize)]
 struct StoredYielded {
     managers: BTreeMap<String, Value>,
 }
@@ -82,7 +91,8 @@ impl Stored {
             Some(stored) => stored.read().map_err(|why| unreadable(YIELDED, &why))?,
             None => Yielded::new(),
         };
-        Ok(Self { kept, kind, key, yielded })
+        let seen = get::<StoredSeen>(private, SEEN)?.map(|stored| stored.resource_version);
+        Ok(Self { kept, kind, key, yielded, seen })
     }
 
     /// Writes what this holds into private state; what others keep there stays.
@@ -95,6 +105,9 @@ impl Stored {
         }
         if let Some(key) = &self.key {
             set(private, CONCEALMENT, StoredKey { key: BASE64.encode(key.0) })?;
+        }
+        if let Some(seen) = &self.seen {
+            set(private, SEEN, StoredSeen { resource_version: seen.clone() })?;
         }
         if !self.yielded.is_empty() {
             let fields = |(name, fields): (&String, _)| (name.clone(), fields_v1::encode(fields));
@@ -190,6 +203,7 @@ mod tests {
             kind: None,
             key: Some(ConcealmentKey([7; 32])),
             yielded: [("hpa".to_owned(), FieldSet::default())].into(),
+            seen: Some("42".into()),
         }
     }
 
@@ -201,6 +215,7 @@ mod tests {
         assert_eq!(loaded.kept, stored().kept);
         assert_eq!(loaded.key, stored().key);
         assert_eq!(loaded.yielded, stored().yielded);
+        assert_eq!(loaded.seen, stored().seen);
     }
 
     #[test]

@@ -108,3 +108,20 @@ async fn a_removed_field_that_another_holds_is_said_to_stay() {
     assert_eq!(live["data"]["greeting"], "hello");
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn a_change_between_plan_and_apply_is_told_by_the_apply() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    at.objects(&[("settings", &CONFIG_MAP.replace("workers = 2", "workers = 3"))]);
+    at.plan_changes().await;
+    let target = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    let edit = json!({"data": {"greeting": "theirs"}});
+    at.cluster.act_as("kubectl-edit").merge_patch(&target, edit).await.unwrap();
+    let applied = at.runner.apply_planned().await.unwrap().successful().unwrap();
+    says(&applied.text, "1 field changed outside of Terraform");
+    says(&applied.text, "`kubectl-edit` (Update, ");
+    at.plan_empty().await;
+    at.destroy().await;
+}

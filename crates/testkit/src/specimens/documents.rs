@@ -26,8 +26,9 @@ pub enum Part {
 /// What can be applied only once others are there, or had better come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    Namespace,
+    /// First, and so last to be destroyed: a namespace whose kinds vanish meanwhile is slow to go.
     Definition,
+    Namespace,
     /// What pods are refused without.
     Foundation,
     Object,
@@ -38,7 +39,7 @@ pub enum Tier {
 
 impl Tier {
     pub const ALL: [Self; 5] =
-        [Self::Namespace, Self::Definition, Self::Foundation, Self::Object, Self::Gate];
+        [Self::Definition, Self::Namespace, Self::Foundation, Self::Object, Self::Gate];
 
     pub fn of(object: &Value) -> Self {
         match object["kind"].as_str().unwrap_or_default() {

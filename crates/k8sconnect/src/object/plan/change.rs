@@ -13,7 +13,7 @@ use crate::memory::Recollection;
 use crate::object::held::Held;
 use crate::object::leaves;
 use crate::object::model::ObjectModel;
-use crate::object::read::seen_of;
+use crate::object::read::{seen_of, version_of};
 use crate::{MANAGER, messages};
 
 pub(super) async fn plan(
@@ -48,7 +48,15 @@ pub(super) async fn plan(
     let mut state = later(proposed, Some(held));
     match asked.observe(&location, content, Some(held.id()), guard).await? {
         Observation::Answered(answer) => {
-            let decision = asked.decide(planner, Some(held), read.as_ref(), &answer, notices)?;
+            let told = match read {
+                // Somebody wrote since the plan that the user saw.
+                None if version_of(&answer.object) != held.stored.seen => match for_write {
+                    Some(live) => Some(live),
+                    None => look(asked, &location).await?,
+                },
+                read => read,
+            };
+            let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
             if decision.spelling == Spelling::Former {
                 state.yaml_body = held.model.yaml_body.clone();
             }
@@ -74,7 +82,8 @@ pub(super) async fn plan(
 }
 
 /// The object as this process read it; read once more if that is too long ago. A process that
-/// never read it plans again what was planned before, and has no need to.
+/// never read it plans again what was planned before, and has no need to, unless the answer to the
+/// dry-run shows that the object changed meanwhile.
 async fn recall(
     asked: &Asked<'_>,
     held: &Held,

@@ -1,7 +1,7 @@
 //! Each operation run once with nobody about, through the proxy, to learn its requests.
 
+use testkit::Tool;
 use testkit::proxy::Proxy;
-use testkit::{Target, Tool};
 
 use super::tables::{Operation, SPECIMENS, Specimen};
 use crate::workspace::Workspace;
@@ -73,40 +73,5 @@ impl Learned {
         }
         at.plan_empty().await;
         Self(learned)
-    }
-}
-
-/// A specimen as a user and as the server know it.
-impl Specimen {
-    pub(super) fn written(&self, namespace: &str, name: &str) -> String {
-        self.body.replace("NS", namespace).replace("NAME", name)
-    }
-
-    pub(super) fn edited(&self, namespace: &str, name: &str) -> String {
-        let (old, new) = self.edit;
-        self.written(namespace, name).replace(old, new)
-    }
-
-    pub(super) fn resource(&self, name: &str, body: &str) -> String {
-        format!(
-            "resource \"k8sconnect_object\" \"{}_{name}\" {{\n  \
-             cluster = {{ kubeconfig = file(\"kubeconfig\") }}\n  {}\n  \
-             yaml_body = <<-YAML\n{}\nYAML\n}}\n",
-            self.name,
-            self.settings,
-            body.trim_end()
-        )
-    }
-
-    pub(super) fn address(&self, name: &str) -> String {
-        format!("k8sconnect_object.{}_{name}", self.name)
-    }
-
-    pub(super) fn path(&self, namespace: &str, name: &str) -> String {
-        format!("{}/{name}", self.collection.replace("NS", namespace))
-    }
-
-    pub(super) fn target(&self, namespace: &str, name: &str) -> Target {
-        Target::new(self.api_version, self.kind, namespace, name)
     }
 }
