@@ -12,6 +12,7 @@ pub mod adoption;
 pub mod field;
 pub mod identity;
 pub mod ignore;
+pub mod immutable;
 pub mod manifest;
 pub mod outgoing;
 pub mod owners;

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use hmac::{Hmac, KeyInit, Mac};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::Sha256;
 
 use crate::field::walk::{step, step_written};
@@ -141,11 +141,16 @@ impl Walk<'_, '_> {
         path: &mut FieldPath,
     ) {
         for (element, below) in set.children() {
-            let Some(value) = step(value, element) else {
-                continue;
-            };
             let written = written.and_then(|written| step_written(written, element));
             path.push(element.clone());
+            let Some(value) = step(value, element) else {
+                if below.is_leaf() && written.is_some_and(is_empty_map) && self.held_by_us(path) {
+                    // The server drops empty maps, but goes on recording them as ours.
+                    self.emit(path, Value::Object(Map::new()));
+                }
+                path.pop();
+                continue;
+            };
             match element {
                 PathElement::Value(_) => self.emit(path, value.clone()),
                 _ if below.is_leaf() => self.leaf(value, written, path),
@@ -166,13 +171,11 @@ impl Walk<'_, '_> {
 
     fn leaf(&mut self, value: &Value, written: Option<&Value>, path: &FieldPath) {
         let filled = value.as_object().is_some_and(|map| !map.is_empty());
-        let written_empty = match written {
-            Some(Value::Null) => true,
-            Some(Value::Object(map)) => map.is_empty(),
-            _ => false,
-        };
-        if !(filled && written_empty) {
-            return self.emit(path, value.clone());
+        match written {
+            Some(written) if filled && is_empty_map(written) => {}
+            // No opinion was written; what is in it is others'.
+            Some(Value::Null) if value.is_object() => return,
+            _ => return self.emit(path, value.clone()),
         }
         // Written empty, yet something is in it: defaults, or what others put into a map that is
         // shared key by key. Neither is ours, and it must not matter whose it is, or when it came.
@@ -181,7 +184,7 @@ impl Walk<'_, '_> {
         let taken = !self.held_by_us(path)
             && self.others_at(path).any(FieldSet::is_leaf)
             && self.others_at(path).all(FieldSet::is_leaf);
-        let shown = if taken { value.clone() } else { Value::Object(serde_json::Map::new()) };
+        let shown = if taken { value.clone() } else { Value::Object(Map::new()) };
         self.emit(path, shown);
     }
 
@@ -202,6 +205,10 @@ impl Walk<'_, '_> {
         };
         self.leaves.insert(path.clone(), leaf);
     }
+}
+
+fn is_empty_map(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty)
 }
 
 /// An item without the fields that its path names already.

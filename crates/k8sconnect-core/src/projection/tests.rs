@@ -89,6 +89,33 @@ fn a_map_written_empty_shows_the_same_whatever_others_put_into_it() {
 }
 
 #[test]
+fn an_empty_map_that_the_server_drops_is_shown_as_long_as_it_is_ours() {
+    let dropped = object(json!({"f:labels": {}}), json!({}));
+    assert_eq!(shown(&dropped, &json!({"labels": {}})), pairs([("labels", "{}")]));
+
+    // Taken out by somebody else, it is no longer recorded as ours: that is drift.
+    let ours = crate::field::fields_v1::decode(&json!({"f:emptyDir": {}})).unwrap();
+    let live = object(json!({}), json!({"hostPath": {"path": "/"}}));
+    let projection = project(View {
+        ours: &ours,
+        object: &live,
+        owners: &Owners::of_object(&live).unwrap(),
+        manager: US,
+        written: &json!({"emptyDir": {}}),
+        secrecy: Secrecy::None,
+    });
+    assert_eq!(projection, Projection::default());
+}
+
+#[test]
+fn a_map_written_null_shows_nothing_of_others() {
+    let live = object(json!({"f:affinity": {}}), json!({"affinity": {"theirs": {}}}));
+    assert_eq!(shown(&live, &json!({"affinity": null})), pairs([]));
+    let defaulted = object(json!({"f:replicas": {}}), json!({"replicas": 1}));
+    assert_eq!(shown(&defaulted, &json!({"replicas": null})), pairs([("replicas", "1")]));
+}
+
+#[test]
 fn an_atomic_that_was_written_empty_and_taken_shows_what_is_in_it_now() {
     let ours = json!({"f:selector": {}});
     let live = json!({"selector": {"app": "theirs"}, "metadata": {"managedFields": [

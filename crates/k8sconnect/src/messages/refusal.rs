@@ -58,6 +58,60 @@ pub(crate) fn refused(manifest: &Manifest, status: &Status) -> Diagnostic {
     on_body(manifest, Diagnostic::error(format!("{} {what}", manifest.key()), detail))
 }
 
+/// A field that can never change, proved to be so.
+pub(crate) fn immutable(manifest: &Manifest, status: &Status, causes: &[Cause]) -> Diagnostic {
+    let secrets = Secrets::of(manifest);
+    let line = |cause: &Cause| {
+        format!("  {}: {}", cause.field, one_line(&secrets.cut_out_of(&cause.message)))
+    };
+    let lines: Vec<_> = causes.iter().map(line).collect();
+    Diagnostic::warning(
+        format!("{} must be replaced", manifest.key()),
+        format!(
+            "What you changed cannot change once the object exists. The API server said (HTTP \
+             {}):\n\n{}\n\nTerraform deletes the object and creates it again. To keep it, restore \
+             the old values in `yaml_body`.",
+            status.code,
+            lines.join("\n")
+        ),
+    )
+}
+
+/// A change that was refused, and that a replacement might or might not get past.
+pub(crate) fn unproved(manifest: &Manifest, status: &Status, obstacle: &Status) -> Diagnostic {
+    let secrets = Secrets::of(manifest);
+    let quoted = |status: &Status| match status.code {
+        0 => "No clear answer came.".to_owned(),
+        code => said(code, &secrets.cut_out_of(&status.message)),
+    };
+    let diagnostic = Diagnostic::error(
+        format!("{} cannot be changed like this", manifest.key()),
+        paragraphs([
+            &quoted(status),
+            &format!(
+                "Whether it could be replaced instead cannot be told without deleting it. Tried \
+                 beside the old one: {}",
+                quoted(obstacle)
+            ),
+            "If the object may be deleted and made anew, say so with `-replace=ADDRESS` on plan or \
+             apply. Otherwise restore the old values in `yaml_body`.",
+        ]),
+    );
+    on_body(manifest, diagnostic)
+}
+
+/// An immutable field became known only while applying.
+pub(crate) fn immutable_known_late(manifest: &Manifest, warning: &Diagnostic) -> Diagnostic {
+    Diagnostic::error(
+        format!("{} would have to be replaced", manifest.key()),
+        paragraphs([
+            "`yaml_body` was not known in full when this was planned, so an update was planned. \
+             Nothing was written. Run apply again: it will plan the replacement.",
+            &warning.detail,
+        ]),
+    )
+}
+
 /// Fields that others hold, where nothing is to be taken by force.
 pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Value>) -> Diagnostic {
     let key = desired.key();

@@ -127,6 +127,12 @@ fn refusals() -> Vec<Diagnostic> {
     };
     let live = json!({"spec": {"replicas": 5}});
     messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
+    let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
+    let replaced = refusal::immutable(&web(), &fixed, &fixed.details.causes);
+    messages.push(refusal::immutable_known_late(&web(), &replaced));
+    messages.push(replaced);
+    let taken = status(422, "provided port is already allocated", &[]);
+    messages.push(refusal::unproved(&web(), &fixed, &taken));
     let host = || "https://127.0.0.1:6443".to_owned();
     for trouble in [
         Trouble::Refused,

@@ -5,6 +5,7 @@
 
 mod change;
 mod creation;
+mod proof;
 
 use k8sconnect_cluster::{Cluster, Location, Observation};
 use k8sconnect_core::identity::{LivesIn, ObjectKey};
@@ -39,18 +40,15 @@ pub(crate) async fn plan(
         && let changes = held.key().changes_to(desired.key(), lives_in(held))
         && !changes.is_empty()
     {
-        if !session.memory.has_read(held.id()) {
-            // Terraform plans again while it applies, and allows deferrals only then. What was
-            // planned as an update cannot become a replacement any more.
-            if ctx.capabilities().deferral_allowed {
+        match moment(ctx, session, held) {
+            Moment::Applying => {
                 return Err(messages::object::identity_known_late(held.key(), &changes).into());
             }
-            notices.push(messages::object::if_applying(held.key()));
+            Moment::Unclear => notices.push(messages::object::if_applying(held.key())),
+            Moment::Planning => {}
         }
         notices.push(messages::object::identity_changes(held.key(), &changes));
-        let mut replaced = planned(later(proposed, None));
-        replaced.requires_replace.push(AttributePath::root("yaml_body"));
-        return Ok(replaced);
+        return Ok(replaced(planned(later(proposed, None))));
     }
     let (Some(terms), Reach::Ready(connection)) =
         (Terms::read(&config)?, connect::reach(&config.cluster)?)
@@ -58,16 +56,52 @@ pub(crate) async fn plan(
         return Ok(planned(later(proposed, held.as_ref())));
     };
     let cluster = session.cluster(&connection).await?;
-    let asked = Asked { session, cluster: &cluster, desired: &desired, terms: &terms };
-    let state = match &held {
-        Some(held) => change::plan(&asked, held, proposed, notices).await?,
-        None => creation::plan(&asked, proposed, notices).await?,
+    let asked = Asked { ctx, session, cluster: &cluster, desired: &desired, terms: &terms };
+    let Some(held) = &held else {
+        return Ok(planned(creation::plan(&asked, proposed, notices).await?));
     };
-    Ok(planned(state))
+    match change::plan(&asked, held, proposed, notices).await? {
+        Change::InPlace(state) => Ok(planned(*state)),
+        Change::Replacement(state) => Ok(replaced(planned(*state))),
+    }
+}
+
+/// When a plan is made. What was planned as an update cannot become a replacement while it is
+/// being applied.
+enum Moment {
+    Planning,
+    Applying,
+    /// During an apply, or in a plan without a refresh.
+    Unclear,
+}
+
+/// Terraform plans again while it applies, in a process that reads nothing, and allows deferrals
+/// only then.
+fn moment(ctx: &Context, session: &Session, held: &Held) -> Moment {
+    if session.memory.has_read(held.id()) {
+        Moment::Planning
+    } else if ctx.capabilities().deferral_allowed {
+        Moment::Applying
+    } else {
+        Moment::Unclear
+    }
+}
+
+/// How a change is to be made.
+enum Change {
+    InPlace(Box<ObjectModel>),
+    Replacement(Box<ObjectModel>),
+}
+
+/// A replacement counts only where the value at its path differs, which the body's does.
+fn replaced(mut planned: Planned<ObjectModel>) -> Planned<ObjectModel> {
+    planned.requires_replace.push(AttributePath::root("yaml_body"));
+    planned
 }
 
 /// What a plan is asked to bring about, and where.
 pub(crate) struct Asked<'a> {
+    pub(crate) ctx: &'a Context,
     pub(crate) session: &'a Session,
     pub(crate) cluster: &'a Cluster,
     pub(crate) desired: &'a Manifest,

@@ -13,5 +13,6 @@ mod in_one_apply;
 mod kinds;
 mod life;
 mod refusals;
+mod replacement;
 mod spelling;
 mod workspace;

@@ -8,7 +8,8 @@ use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
-use super::{Asked, later};
+use super::proof::{self, Refusal};
+use super::{Asked, Change, Moment, later, moment};
 use crate::memory::Recollection;
 use crate::object::held::Held;
 use crate::object::leaves;
@@ -21,7 +22,7 @@ pub(super) async fn plan(
     held: &Held,
     proposed: ObjectModel,
     notices: &mut Diagnostics,
-) -> Result<ObjectModel, Diagnostics> {
+) -> Result<Change, Diagnostics> {
     let key = asked.key();
     let unreadable = |error| messages::object::ownership_unreadable(key, &error);
     let location = held.location(asked.cluster).await?;
@@ -29,7 +30,7 @@ pub(super) async fn plan(
     let (mut ignoring, unseen) = asked.terms.ignoring(&held.stored.yielded);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     if unseen.is_empty() && glance(planner, asked, held, read.as_ref())? == Glance::Settled {
-        return Ok(settled(proposed, held));
+        return Ok(Change::InPlace(Box::new(settled(proposed, held))));
     }
     let for_write = match &read {
         None if asked.terms.ignores_any() => for_write(asked, held, &location).await?,
@@ -69,16 +70,26 @@ pub(super) async fn plan(
         Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
         Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) => {
-            return Err(match status.rejection() {
-                Rejection::FieldConflicts(causes) => {
-                    messages::refusal::conflicts(&causes, asked.desired, live)
-                }
-                _ => messages::refusal::refused(asked.desired, &status),
+            if let Rejection::FieldConflicts(causes) = status.rejection() {
+                return Err(messages::refusal::conflicts(&causes, asked.desired, live).into());
             }
-            .into());
+            let warning = match proof::weigh(asked, held, &location, live, &status).await? {
+                Refusal::Replace(warning) => warning,
+                Refusal::Error(error) => return Err(error),
+            };
+            match moment(asked.ctx, asked.session, held) {
+                Moment::Applying => {
+                    let late = messages::refusal::immutable_known_late(asked.desired, &warning);
+                    return Err(late.into());
+                }
+                Moment::Unclear => notices.push(messages::object::if_applying(key)),
+                Moment::Planning => {}
+            }
+            notices.push(warning);
+            return Ok(Change::Replacement(Box::new(later(state, None))));
         }
     }
-    Ok(state)
+    Ok(Change::InPlace(Box::new(state)))
 }
 
 /// The object as this process read it; read once more if that is too long ago. A process that

@@ -1,0 +1,143 @@
+//! Whether a refused change is one that the object can never take, so that it must be replaced.
+//!
+//! A replacement destroys something. It is planned only on proof, in three steps: the update was
+//! refused with a cause that names a field; the body as it was before is *not* refused, so that the
+//! change is to blame; and the new body is accepted as a creation, so that a replacement would
+//! succeed. There is no list of fields or kinds, and no text is matched, save the one by which a
+//! webhook's refusal is known: webhooks hand causes of their own through, which prove nothing.
+
+use serde_json::{Value, json};
+
+use crate::identity::Gvk;
+use crate::rejection::{Cause, Rejection, Status};
+
+/// How a webhook's refusal begins.
+const WEBHOOK: &str = "admission webhook \"";
+
+/// The causes that name a field, if this refusal may be about a field that cannot change.
+pub fn suspects(refused: &Status) -> Vec<Cause> {
+    match refused.rejection() {
+        Rejection::Invalid(causes) if !refused.message.starts_with(WEBHOOK) => causes
+            .into_iter()
+            .filter(|cause| !cause.field.is_empty() && !cause.reason.is_empty())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// How a dry-run on the way to the proof ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trial {
+    Accepted,
+    Refused(Box<Status>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// These fields cannot change; the object must be made anew.
+    Immutable(Vec<Cause>),
+    /// A creation would be refused for the same: the user's mistake.
+    Invalid,
+    /// It cannot be told; this is what stood in the way of the proof.
+    Unproved(Box<Status>),
+}
+
+/// Judges the change by what became of the former body, and of the new one as a creation.
+pub fn judge(suspects: Vec<Cause>, former: &Trial, creation: &Trial) -> Verdict {
+    if let Trial::Refused(status) = former {
+        return Verdict::Unproved(status.clone());
+    }
+    match creation {
+        Trial::Accepted => Verdict::Immutable(suspects),
+        Trial::Refused(status) => {
+            let same = status
+                .details
+                .causes
+                .iter()
+                .any(|cause| suspects.iter().any(|suspect| suspect.field == cause.field));
+            if same { Verdict::Invalid } else { Verdict::Unproved(status.clone()) }
+        }
+    }
+}
+
+/// The body as a creation beside the object: under a name that nobody has. A definition is named
+/// after its group, so it gets another group.
+pub fn beside(body: &Value, gvk: &Gvk, token: &str) -> Value {
+    let mut body = body.clone();
+    let definition = gvk.group == "apiextensions.k8s.io" && gvk.kind == "CustomResourceDefinition";
+    if definition {
+        let group = format!("{token}.k8sconnect.invalid");
+        let plural = body["spec"]["names"]["plural"].as_str().unwrap_or_default().to_owned();
+        body["metadata"]["name"] = json!(format!("{plural}.{group}"));
+        body["spec"]["group"] = json!(group);
+    } else {
+        body["metadata"]["name"] = json!(format!("k8sconnect-probe-{token}"));
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rejection::Details;
+
+    fn cause(field: &str, reason: &str) -> Cause {
+        Cause { reason: reason.into(), message: "field is immutable".into(), field: field.into() }
+    }
+
+    fn refused(message: &str, causes: &[Cause]) -> Status {
+        let details = Details { causes: causes.to_vec(), ..Details::default() };
+        Status { code: 422, message: message.into(), details, ..Status::default() }
+    }
+
+    fn selector() -> Vec<Cause> {
+        vec![cause("spec.selector", "FieldValueInvalid")]
+    }
+
+    #[test]
+    fn a_policy_and_a_webhook_prove_nothing() {
+        assert_eq!(suspects(&refused("invalid", &[cause("", "")])), []);
+        let webhook = refused("admission webhook \"x\" denied the request: no", &selector());
+        assert_eq!(suspects(&webhook), []);
+        assert_eq!(suspects(&refused("Deployment is invalid", &selector())), selector());
+    }
+
+    #[test]
+    fn accepted_as_a_creation_it_is_immutable() {
+        let verdict = judge(selector(), &Trial::Accepted, &Trial::Accepted);
+        assert_eq!(verdict, Verdict::Immutable(selector()));
+    }
+
+    #[test]
+    fn refused_as_a_creation_for_the_same_it_is_a_mistake() {
+        let creation = Trial::Refused(Box::new(refused("no", &selector())));
+        assert_eq!(judge(selector(), &Trial::Accepted, &creation), Verdict::Invalid);
+    }
+
+    #[test]
+    fn refused_as_a_creation_for_something_else_nothing_is_proved() {
+        let other = refused("no", &[cause("spec.ports[0].nodePort", "FieldValueInvalid")]);
+        let creation = Trial::Refused(Box::new(other.clone()));
+        let verdict = judge(selector(), &Trial::Accepted, &creation);
+        assert_eq!(verdict, Verdict::Unproved(Box::new(other)));
+    }
+
+    #[test]
+    fn a_former_body_that_is_refused_as_well_proves_nothing() {
+        let former = Trial::Refused(Box::new(refused("no", &selector())));
+        let verdict = judge(selector(), &former, &Trial::Accepted);
+        assert!(matches!(verdict, Verdict::Unproved(_)));
+    }
+
+    #[test]
+    fn a_definition_is_tried_under_another_group() {
+        let body = json!({"metadata": {"name": "things.example.com"},
+                          "spec": {"group": "example.com", "names": {"plural": "things"}}});
+        let gvk = Gvk::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+        let tried = beside(&body, &gvk, "ab12");
+        assert_eq!(tried["metadata"]["name"], "things.ab12.k8sconnect.invalid");
+        assert_eq!(tried["spec"]["group"], "ab12.k8sconnect.invalid");
+        let plain = beside(&body, &Gvk::new("v1", "ConfigMap"), "ab12");
+        assert_eq!(plain["metadata"]["name"], "k8sconnect-probe-ab12");
+    }
+}

@@ -1,0 +1,63 @@
+//! A change was refused: is it one that the object can never take?
+
+use k8sconnect_cluster::{Location, Observation};
+use k8sconnect_core::immutable::{self, Trial, Verdict};
+use k8sconnect_core::outgoing::Guard;
+use k8sconnect_core::rejection::Status;
+use serde_json::Value as Json;
+use tfplugin::Diagnostics;
+
+use super::Asked;
+use crate::messages;
+use crate::object::held::Held;
+
+/// What follows from the refusal of a change.
+pub(super) enum Refusal {
+    /// The object must be replaced; the warning that says so.
+    Replace(tfplugin::Diagnostic),
+    Error(Diagnostics),
+}
+
+/// Tries the former body on the object, and the new one beside it.
+pub(super) async fn weigh(
+    asked: &Asked<'_>,
+    held: &Held,
+    location: &Location,
+    live: Option<&Json>,
+    refused: &Status,
+) -> Result<Refusal, Diagnostics> {
+    let desired = asked.desired;
+    let mistake = || Refusal::Error(messages::refusal::refused(desired, refused).into());
+    let suspects = immutable::suspects(refused);
+    if suspects.is_empty() || desired.value() == held.manifest.value() {
+        return Ok(mistake());
+    }
+    let former = held
+        .planner()
+        .content(&held.manifest, Some(held.prior()), live)
+        .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
+    let guard = Guard::Uid(held.uid());
+    let former = trial(asked.observe(location, former, Some(held.id()), guard).await?);
+    let token = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
+    let beside = immutable::beside(&desired.to_applied(), desired.gvk(), &token);
+    let mut elsewhere = location.clone();
+    elsewhere.name = beside["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    let creation = trial(asked.observe(&elsewhere, beside, None, Guard::Absent).await?);
+    Ok(match immutable::judge(suspects, &former, &creation) {
+        Verdict::Immutable(causes) => {
+            Refusal::Replace(messages::refusal::immutable(desired, refused, &causes))
+        }
+        Verdict::Invalid => mistake(),
+        Verdict::Unproved(obstacle) => {
+            Refusal::Error(messages::refusal::unproved(desired, refused, &obstacle).into())
+        }
+    })
+}
+
+fn trial(observation: Observation) -> Trial {
+    match observation {
+        Observation::Answered(_) => Trial::Accepted,
+        Observation::Refused(status) => Trial::Refused(status),
+        Observation::NotYet(_) | Observation::Exists(_) => Trial::Refused(Box::default()),
+    }
+}

@@ -1,0 +1,210 @@
+//! Changes that an object cannot take: proved before anything is destroyed.
+
+use testkit::{Target, Tool};
+
+use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, never_says, says};
+
+/// Applies, changes, and expects the change to be planned and carried out as a replacement.
+async fn replaces(body: &str, from: &str, to: &str, field: &str) {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("it", body)]).init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    let before = uid(&at).await;
+    assert!(body.contains(from));
+    at.objects(&[("it", &body.replace(from, to))]);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "must be replaced");
+    says(&plan.text, "cannot change once the object exists");
+    says(&plan.text, field);
+    says(&plan.text, "1 to add, 0 to change, 1 to destroy");
+    at.apply().await;
+    at.plan_empty().await;
+    assert_ne!(uid(&at).await, before);
+    at.destroy().await;
+}
+
+async fn uid(at: &Workspace) -> String {
+    let state = at.runner.show().await.unwrap();
+    let values = &state["values"]["root_module"]["resources"][0]["values"];
+    values["uid"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_selector_is_replaced() {
+    replaces(DEPLOYMENT, "{app: web}", "{app: web, tier: front}", "spec.selector").await;
+}
+
+#[tokio::test]
+async fn the_template_of_a_job_is_replaced() {
+    let job = "
+apiVersion: batch/v1
+kind: Job
+metadata: {name: it, namespace: NS}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: a, image: \"busybox:1\"}]
+";
+    replaces(job, "busybox:1", "busybox:2", "spec.template").await;
+}
+
+#[tokio::test]
+async fn the_cluster_ip_of_a_service_is_replaced() {
+    let service = "
+apiVersion: v1
+kind: Service
+metadata: {name: it, namespace: NS}
+spec:
+  clusterIP: None
+  selector: {app: web}
+  ports: [{port: 80}]
+";
+    replaces(service, "clusterIP: None", "type: ClusterIP\n  clusterIP: 10.96.77.77", "clusterIP")
+        .await;
+}
+
+#[tokio::test]
+async fn a_claim_and_a_stateful_set_are_replaced() {
+    let claim = "
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: it, namespace: NS}
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Gi}}
+";
+    replaces(claim, "ReadWriteOnce", "ReadWriteMany", "spec").await;
+    let set = "
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: it, namespace: NS}
+spec:
+  serviceName: one
+  replicas: 0
+  selector: {matchLabels: {app: it}}
+  template:
+    metadata: {labels: {app: it}}
+    spec: {containers: [{name: a, image: a}]}
+";
+    replaces(set, "serviceName: one", "serviceName: two", "spec").await;
+}
+
+#[tokio::test]
+async fn a_rule_of_a_custom_kind_is_as_good_as_the_servers_own() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let group = format!("{}.example.com", at.namespace.name());
+    let definition = format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: vaults.{group}}}
+spec:
+  group: {group}
+  names: {{kind: Vault, plural: vaults}}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              region:
+                type: string
+                x-kubernetes-validations:
+                - {{rule: self == oldSelf, message: a vault stays where it is}}
+              size: {{type: integer}}
+"
+    );
+    let vault = format!(
+        "
+apiVersion: {group}/v1
+kind: Vault
+metadata: {{name: it, namespace: NS}}
+spec: {{region: north, size: 1}}
+"
+    );
+    at.objects(&[("definition", &definition), ("vault", &vault)]).init().await;
+    at.runner.apply_with(&["-parallelism=20"]).await.unwrap().successful().unwrap();
+    at.plan_empty().await;
+    at.objects(&[("definition", &definition), ("vault", &vault.replace("north", "south"))]);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "must be replaced");
+    says(&plan.text, "a vault stays where it is");
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_mistake_is_no_reason_to_replace() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("web", DEPLOYMENT)]).init().await;
+    at.apply().await;
+    at.objects(&[("web", &DEPLOYMENT.replace("replicas: 2", "replicas: -2"))]);
+    let plan = at.plan_fails().await;
+    says(&plan.text, "is refused by the API server");
+    never_says(&plan.text, "replace");
+    at.objects(&[("web", DEPLOYMENT)]);
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_proved_offers_replace_and_replace_works() {
+    let at = Workspace::new(Tool::Terraform).await;
+    // The port is the old object's own: a creation beside it is refused for another reason.
+    let service = "
+apiVersion: v1
+kind: Service
+metadata: {name: it, namespace: NS}
+spec:
+  type: NodePort
+  clusterIP: 10.96.77.71
+  selector: {app: web}
+  ports: [{port: 80, nodePort: 30871}]
+";
+    at.objects(&[("it", service)]).init().await;
+    at.apply().await;
+    at.objects(&[("it", &service.replace("10.96.77.71", "10.96.77.72"))]);
+    let plan = at.plan_fails().await;
+    says(&plan.text, "cannot be changed like this");
+    says(&plan.text, "provided port is already allocated");
+    says(&plan.text, "-replace=ADDRESS");
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn replace_under_the_same_name_makes_the_object_anew() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let before = uid(&at).await;
+    let run = at.runner.apply_with(&["-replace=k8sconnect_object.settings"]).await.unwrap();
+    run.successful().unwrap();
+    at.plan_empty().await;
+    assert_ne!(uid(&at).await, before);
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn create_before_destroy_works_where_names_differ() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let lifecycle = "lifecycle { create_before_destroy = true }";
+    at.object_with("settings", CONFIG_MAP, lifecycle).init().await;
+    at.apply().await;
+    at.object_with("settings", &CONFIG_MAP.replace("name: settings", "name: renamed"), lifecycle);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "+/- create replacement and then destroy");
+    at.apply().await;
+    at.plan_empty().await;
+    let old = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    assert_eq!(at.cluster.read(&old).await.unwrap(), None);
+    at.destroy().await;
+}
