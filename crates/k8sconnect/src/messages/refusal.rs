@@ -93,8 +93,9 @@ pub(crate) fn unproved(manifest: &Manifest, status: &Status, obstacle: &Status) 
                  beside the old one: {}",
                 quoted(obstacle)
             ),
-            "If the object may be deleted and made anew, say so with `-replace=ADDRESS` on plan or \
-             apply. Otherwise restore the old values in `yaml_body`.",
+            "If the object may be deleted and made anew, say so with `terraform taint ADDRESS` (or \
+             `tofu taint ADDRESS`) and apply again. Otherwise restore the old values in \
+             `yaml_body`.",
         ]),
     );
     on_body(manifest, diagnostic)

@@ -157,7 +157,7 @@ async fn a_mistake_is_no_reason_to_replace() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_proved_offers_replace_and_replace_works() {
+async fn what_cannot_be_proved_offers_taint_and_taint_works() {
     let at = Workspace::new(Tool::Terraform).await;
     // The port is the old object's own: a creation beside it is refused for another reason.
     let service = "
@@ -176,7 +176,11 @@ spec:
     let plan = at.plan_fails().await;
     says(&plan.text, "cannot be changed like this");
     says(&plan.text, "provided port is already allocated");
-    says(&plan.text, "-replace=ADDRESS");
+    // `-replace` would not do: Terraform first asks for an ordinary plan, and stops at its error.
+    says(&plan.text, "terraform taint ADDRESS");
+    at.runner.run(&["taint", "k8sconnect_object.it"]).await.unwrap().successful().unwrap();
+    at.apply().await;
+    at.plan_empty().await;
     at.destroy().await;
 }
 
