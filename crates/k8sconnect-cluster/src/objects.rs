@@ -57,6 +57,8 @@ pub enum Persistence {
 pub struct Deletion<'a> {
     /// Another object of the same name is left alone.
     pub uid: &'a str,
+    /// An object that changed since it was read is left alone too.
+    pub resource_version: Option<&'a str>,
     pub propagation: Propagation,
 }
 
@@ -143,10 +145,14 @@ impl Cluster {
             Propagation::Foreground => "Foreground",
             Propagation::Orphan => "Orphan",
         };
+        let mut preconditions = json!({ "uid": deletion.uid });
+        if let Some(version) = deletion.resource_version {
+            preconditions["resourceVersion"] = version.into();
+        }
         let options = json!({
             "apiVersion": "v1",
             "kind": "DeleteOptions",
-            "preconditions": { "uid": deletion.uid },
+            "preconditions": preconditions,
             "propagationPolicy": propagation,
         });
         let mut call = Call::new(Method::DELETE, at.address()?).body(Content::Json, options);

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use k8sconnect_core::manifest::Manifest;
 use tfplugin::{
-    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, Plan, Planned, Read, ReadAnswer,
-    Resource, Schema, Update,
+    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, Plan, PlanDestroy, Planned,
+    Private, Read, ReadAnswer, Resource, Schema, Update,
 };
 
 use crate::session::Session;
@@ -80,6 +80,15 @@ impl Resource for ObjectResource {
         notices: &mut Diagnostics,
     ) -> Result<Planned<ObjectModel>, Diagnostics> {
         plan::plan(ctx, &self.session, request, notices).await
+    }
+
+    async fn plan_destroy(
+        &self,
+        _ctx: &Context,
+        request: PlanDestroy<ObjectModel>,
+        _notices: &mut Diagnostics,
+    ) -> Result<Private, Diagnostics> {
+        delete::plan(request)
     }
 
     async fn create(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use k8sconnect_cluster::Conflicts;
+use k8sconnect_cluster::{Conflicts, Propagation};
 use k8sconnect_core::ignore::{Ignore, Ignoring, Yielded};
 use tfplugin::{AttributePath, Diagnostics, Value};
 
@@ -17,7 +17,31 @@ pub(crate) struct Terms {
     pub(crate) conflicts: Conflicts,
     pub(crate) adoption: Adoption,
     pub(crate) apply_timeout: Duration,
+    pub(crate) deletion: DeletionTerms,
     ignores: Vec<Ignore>,
+}
+
+/// On what terms an object goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeletionTerms {
+    pub(crate) protection: Protection,
+    /// How long to wait; by kind, where nothing is said.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) propagation: Propagation,
+    pub(crate) stuck: Stuck,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protection {
+    None,
+    Protected,
+}
+
+/// What to do with an object that does not go in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stuck {
+    Tell,
+    RemoveFinalizers,
 }
 
 /// What becomes of an object that is there already and in no state of ours.
@@ -36,7 +60,11 @@ impl Terms {
         let mut unknown = model.ignore_fields.is_unknown()
             || model.force_conflicts.is_unknown()
             || model.adopt.is_unknown()
-            || model.apply_timeout.is_unknown();
+            || model.apply_timeout.is_unknown()
+            || model.delete_protection.is_unknown()
+            || model.delete_timeout.is_unknown()
+            || model.delete_propagation.is_unknown()
+            || model.force_destroy.is_unknown();
         for (n, field) in model.ignore_fields.known().into_iter().flatten().enumerate() {
             let path = AttributePath::root("ignore_fields").index(n as i64);
             match field {
@@ -48,14 +76,39 @@ impl Terms {
                 Value::Null => problems.push(messages::terms::null_path().at(path)),
             }
         }
-        let apply_timeout = match model.apply_timeout.known() {
-            Some(text) => duration(text).unwrap_or_else(|problem| {
-                let path = AttributePath::root("apply_timeout");
+        let mut time = |name: &'static str, value: &Value<String>| {
+            let text = value.known()?;
+            let read = duration(text);
+            if let Err(problem) = read {
+                let path = AttributePath::root(name);
                 problems.push(messages::terms::no_duration(text, problem).at(path));
-                APPLY_TIMEOUT
-            }),
-            None => APPLY_TIMEOUT,
+            }
+            read.ok()
         };
+        let apply_timeout = time("apply_timeout", &model.apply_timeout).unwrap_or(APPLY_TIMEOUT);
+        let timeout = time("delete_timeout", &model.delete_timeout);
+        let propagation = match model.delete_propagation.known().map(String::as_str) {
+            None | Some("background") => Propagation::Background,
+            Some("foreground") => Propagation::Foreground,
+            Some("orphan") => Propagation::Orphan,
+            Some(other) => {
+                let path = AttributePath::root("delete_propagation");
+                problems.push(messages::terms::no_propagation(other).at(path));
+                Propagation::Background
+            }
+        };
+        let protection = match model.delete_protection.known() {
+            Some(true) => Protection::Protected,
+            _ => Protection::None,
+        };
+        let stuck = match model.force_destroy.known() {
+            Some(true) => Stuck::RemoveFinalizers,
+            _ => Stuck::Tell,
+        };
+        if protection == Protection::Protected && stuck == Stuck::RemoveFinalizers {
+            let path = AttributePath::root("force_destroy");
+            problems.push(messages::terms::protected_and_forced().at(path));
+        }
         problems.into_result()?;
         if unknown {
             return Ok(None);
@@ -70,6 +123,7 @@ impl Terms {
                 _ => Adoption::Refuse,
             },
             apply_timeout,
+            deletion: DeletionTerms { protection, timeout, propagation, stuck },
             ignores,
         }))
     }

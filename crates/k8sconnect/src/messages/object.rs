@@ -50,6 +50,68 @@ pub(crate) fn still_there(key: &ObjectKey, live: &Value, waited: Duration) -> Di
     )
 }
 
+/// Finalizers were removed, and the object does not go.
+pub(crate) fn still_there_by_force(key: &ObjectKey, live: &Value) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is still there, though its finalizers were removed"),
+        paragraphs([
+            &what_holds(live),
+            "State keeps the object. Somebody may put the finalizers back: stop the controller \
+             that does, then run again.",
+        ]),
+    )
+}
+
+pub(crate) fn finalizers_removed(key: &ObjectKey, live: &Value, waited: Duration) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key}: its finalizers were removed by force"),
+        paragraphs([
+            &what_holds(live),
+            &format!(
+                "It was still there after {} seconds, and `force_destroy` is set, so they were \
+                 removed. What they were to clean up is left behind; look after it.",
+                waited.as_secs()
+            ),
+        ]),
+    )
+}
+
+pub(crate) fn not_waited_for(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} is being deleted and may still be there"),
+        "`delete_timeout = \"0s\"` says not to wait. State forgets the object; whether it goes, \
+         `kubectl get` tells.",
+    )
+}
+
+pub(crate) fn protected(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is protected from deletion"),
+        "`delete_protection = true` stands in state.\n\n\
+         To delete the object, set `delete_protection = false`, apply that, and then destroy.",
+    )
+}
+
+pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} would have to be replaced, but is protected from deletion"),
+        "The change cannot be made in place, and `delete_protection = true` forbids to delete the \
+         object.\n\n\
+         Restore the old values in `yaml_body`, or set `delete_protection = false`.",
+    )
+}
+
+/// Another state has taken the object over.
+pub(crate) fn taken_over(key: &ObjectKey, id: &str) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} belongs to another state now and was left alone"),
+        format!(
+            "It bears the k8sconnect id `{id}`, which is not ours: another configuration has taken \
+             it over. It is not ours to delete; only this state forgets it."
+        ),
+    )
+}
+
 /// The object that is to be made again is still being deleted.
 pub(crate) fn predecessor_stays(key: &ObjectKey, live: &Value, waited: Duration) -> Diagnostic {
     Diagnostic::error(
@@ -84,8 +146,8 @@ fn what_holds(live: &Value) -> String {
 pub(crate) fn never_still(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} changes faster than it can be written"),
-        "Because of `ignore_fields` it is read before it is written, and each time someone else \
-         wrote in between. Nothing was changed.\n\n\
+        "It is read right before it is written or deleted, and each time someone else wrote in \
+         between. Nothing was changed.\n\n\
          Run again; if it happens again, see who writes it so often.",
     )
 }

@@ -23,6 +23,21 @@ pub(crate) fn no_duration(text: &str, problem: &str) -> Diagnostic {
     Diagnostic::error("This is no length of time", format!("`{text}`: {problem}."))
 }
 
+pub(crate) fn no_propagation(text: &str) -> Diagnostic {
+    Diagnostic::error(
+        "There is no such way to delete",
+        format!("`{text}` is not one of `background`, `foreground` and `orphan`."),
+    )
+}
+
+pub(crate) fn protected_and_forced() -> Diagnostic {
+    Diagnostic::error(
+        "`delete_protection` and `force_destroy` contradict each other",
+        "The one says that the object must not go, the other that it must at any price. Keep one \
+         of them.",
+    )
+}
+
 /// Ignored paths that reach into something that is owned whole or not at all.
 pub(crate) fn ignored_in_vain(key: &ObjectKey, reaching: &[(String, FieldPath)]) -> Diagnostic {
     let lines: Vec<_> =

@@ -1,10 +1,17 @@
-//! Delete: only the object with our uid, and watched until it is gone.
+//! Delete: only what is ours, and watched until it is gone.
+//!
+//! Ours is the object with the uid in state, unless it bears the id of another state: that one has
+//! taken it over, and it is left alone. The deletion carries uid and version of what was looked
+//! at, so that nothing changes hands in between.
 
 use std::time::Duration;
 
-use k8sconnect_cluster::{Cluster, Deleted, Deletion, Departure, Location, Propagation};
-use k8sconnect_core::identity::ObjectKey;
-use tfplugin::{Delete, Diagnostics};
+use k8sconnect_cluster::{Cluster, Deleted, Deletion, Departure, Error, Found, Location};
+use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
+use k8sconnect_core::rejection::Rejection;
+use serde_json::Value as Json;
+use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
+use tokio::time::Instant;
 
 use super::held::Held;
 use super::model::ObjectModel;
@@ -12,10 +19,25 @@ use super::read::definition_gone;
 use crate::connect::{self, Reach};
 use crate::messages;
 use crate::session::Session;
+use crate::terms::{Protection, Stuck};
 
-/// How long an object may take to go. A namespace takes its contents along.
+/// How long an object may take to go. Some take others along, or wait for a volume.
 const PATIENCE: Duration = Duration::from_secs(300);
-const NAMESPACE_PATIENCE: Duration = Duration::from_secs(600);
+const LONG_PATIENCE: Duration = Duration::from_secs(600);
+const SLOW: [&str; 4] =
+    ["Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"];
+/// How long it may still take once its finalizers are gone.
+const AFTER_FORCE: Duration = Duration::from_secs(60);
+/// How often a deletion that others disturb is begun anew.
+const TRIES: usize = 20;
+
+pub(crate) fn plan(request: PlanDestroy<ObjectModel>) -> Result<Private, Diagnostics> {
+    let held = Held::load(request.prior, &request.private)?;
+    match held.terms.deletion.protection {
+        Protection::Protected => Err(messages::object::protected(held.key()).into()),
+        Protection::None => Ok(request.private),
+    }
+}
 
 pub(crate) async fn delete(
     session: &Session,
@@ -29,38 +51,117 @@ pub(crate) async fn delete(
     };
     let cluster = session.cluster(&connection).await?;
     let location = held.location(&cluster).await?;
-    let deletion = Deletion { uid: held.uid(), propagation: Propagation::Background };
-    let deleted = cluster.delete(&location, &deletion).await;
-    match deleted.map_err(|error| messages::object::not_deleted(key, &error))? {
-        Deleted::Done | Deleted::Absent(_) => Ok(()),
-        Deleted::Going(_) => wait(&cluster, &location, key, held.uid()).await,
-        Deleted::OtherUid(_) => {
-            notices.push(messages::object::replaced_by_others(key));
-            Ok(())
+    let not_deleted = |error| Diagnostics::from(messages::object::not_deleted(key, &error));
+    for _ in 0..TRIES {
+        let live = match cluster.get(&location).await.map_err(not_deleted)? {
+            Found::Object(answer) => answer.object,
+            Found::Absent(_) => return Ok(()),
+            Found::NotServed(_) => return unserved(&cluster, &location, key).await,
+        };
+        match whose(&held, &live) {
+            Whose::Ours => {}
+            Whose::AnotherObject => {
+                notices.push(messages::object::replaced_by_others(key));
+                return Ok(());
+            }
+            Whose::AnotherState(id) => {
+                notices.push(messages::object::taken_over(key, &id));
+                return Ok(());
+            }
         }
-        Deleted::NotServed(_) if definition_gone(&cluster, &location).await? => Ok(()),
-        Deleted::NotServed(_) => Err(messages::object::kind_no_longer_served(key).into()),
+        let deletion = Deletion {
+            uid: uid_of(&live),
+            resource_version: live["metadata"]["resourceVersion"].as_str(),
+            propagation: held.terms.deletion.propagation,
+        };
+        match cluster.delete(&location, &deletion).await {
+            Ok(Deleted::Done | Deleted::Absent(_)) => return Ok(()),
+            Ok(Deleted::Going(_)) => {
+                return wait(&cluster, &location, &held, uid_of(&live), notices).await;
+            }
+            Ok(Deleted::NotServed(_)) => return unserved(&cluster, &location, key).await,
+            // Changed since it was looked at: look again.
+            Ok(Deleted::OtherUid(_)) => {}
+            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
+            Err(error) => return Err(not_deleted(error)),
+        }
     }
+    Err(messages::object::never_still(key).into())
+}
+
+/// Whose object it is that bears the name.
+enum Whose {
+    Ours,
+    AnotherObject,
+    AnotherState(String),
+}
+
+/// A restored backup has another uid and our id; it is ours.
+fn whose(held: &Held, live: &Json) -> Whose {
+    match live["metadata"]["annotations"][ID_ANNOTATION].as_str() {
+        Some(id) if id == held.id() => Whose::Ours,
+        Some(id) if uid_of(live) == held.uid() => Whose::AnotherState(id.to_owned()),
+        None if uid_of(live) == held.uid() => Whose::Ours,
+        _ => Whose::AnotherObject,
+    }
+}
+
+async fn unserved(
+    cluster: &Cluster,
+    location: &Location,
+    key: &ObjectKey,
+) -> Result<(), Diagnostics> {
+    if definition_gone(cluster, location).await? {
+        return Ok(());
+    }
+    Err(messages::object::kind_no_longer_served(key).into())
 }
 
 async fn wait(
     cluster: &Cluster,
     location: &Location,
+    held: &Held,
+    uid: &str,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    let key = held.key();
+    let by_kind = if SLOW.contains(&key.gvk.kind.as_str()) { LONG_PATIENCE } else { PATIENCE };
+    let patience = held.terms.deletion.timeout.unwrap_or(by_kind);
+    if patience.is_zero() {
+        notices.push(messages::object::not_waited_for(key));
+        return Ok(());
+    }
+    let Some(live) = departed(cluster, location, key, uid, patience).await? else {
+        return Ok(());
+    };
+    if held.terms.deletion.stuck == Stuck::Tell {
+        return Err(messages::object::still_there(key, &live, patience).into());
+    }
+    let removed = cluster.remove_finalizers(location, uid).await;
+    removed.map_err(|error| messages::object::not_deleted(key, &error))?;
+    notices.push(messages::object::finalizers_removed(key, &live, patience));
+    match departed(cluster, location, key, uid, AFTER_FORCE).await? {
+        None => Ok(()),
+        Some(live) => Err(messages::object::still_there_by_force(key, &live).into()),
+    }
+}
+
+/// Waits until the object is gone; the object as it was last seen, if it is not.
+async fn departed(
+    cluster: &Cluster,
+    location: &Location,
     key: &ObjectKey,
     uid: &str,
-) -> Result<(), Diagnostics> {
-    let patience = match key.gvk.kind.as_str() {
-        "Namespace" => NAMESPACE_PATIENCE,
-        _ => PATIENCE,
-    };
-    let deadline = tokio::time::Instant::now() + patience;
-    let departure = cluster.wait_until_gone(location, uid, deadline).await;
+    patience: Duration,
+) -> Result<Option<Json>, Diagnostics> {
+    let departure = cluster.wait_until_gone(location, uid, Instant::now() + patience).await;
     match departure.map_err(|error| messages::object::not_deleted(key, &error))? {
-        Departure::Gone => Ok(()),
-        Departure::StillThere(live) => {
-            Err(messages::object::still_there(key, &live, patience).into())
-        }
-        Departure::NotServed(_) if definition_gone(cluster, location).await? => Ok(()),
-        Departure::NotServed(_) => Err(messages::object::kind_no_longer_served(key).into()),
+        Departure::Gone => Ok(None),
+        Departure::StillThere(live) => Ok(Some(live)),
+        Departure::NotServed(_) => unserved(cluster, location, key).await.map(|()| None),
     }
+}
+
+fn uid_of(object: &Json) -> &str {
+    object["metadata"]["uid"].as_str().unwrap_or_default()
 }

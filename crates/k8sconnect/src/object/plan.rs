@@ -40,6 +40,7 @@ pub(crate) async fn plan(
         && let changes = held.key().changes_to(desired.key(), lives_in(held))
         && !changes.is_empty()
     {
+        protected(&config, held)?;
         match moment(ctx, session, held) {
             Moment::Applying => {
                 return Err(messages::object::identity_known_late(held.key(), &changes).into());
@@ -62,7 +63,10 @@ pub(crate) async fn plan(
     };
     match change::plan(&asked, held, proposed, notices).await? {
         Change::InPlace(state) => Ok(planned(*state)),
-        Change::Replacement(state) => Ok(replaced(planned(*state))),
+        Change::Replacement(state) => {
+            protected(&config, held)?;
+            Ok(replaced(planned(*state)))
+        }
     }
 }
 
@@ -84,6 +88,14 @@ fn moment(ctx: &Context, session: &Session, held: &Held) -> Moment {
         Moment::Applying
     } else {
         Moment::Unclear
+    }
+}
+
+/// A replacement deletes, which protection forbids. What counts is what is configured now.
+fn protected(config: &ObjectModel, held: &Held) -> Result<(), Diagnostics> {
+    match config.delete_protection.known() {
+        Some(true) => Err(messages::object::protected_from_replacement(held.key()).into()),
+        _ => Ok(()),
     }
 }
 

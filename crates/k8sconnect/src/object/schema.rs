@@ -54,6 +54,34 @@ pub(crate) fn schema() -> Schema {
             ),
         )
         .attribute(
+            "delete_protection",
+            Attribute::bool()
+                .optional()
+                .describe("Whether destroying or replacing the object is a plan error."),
+        )
+        .attribute(
+            "delete_timeout",
+            Attribute::string().optional().describe(
+                "How long to wait until the object is gone, e.g. `90s`; `5m` unless set, `10m` for \
+                 a Namespace, a CustomResourceDefinition, a PersistentVolume or a \
+                 PersistentVolumeClaim. `0s` does not wait.",
+            ),
+        )
+        .attribute(
+            "delete_propagation",
+            Attribute::string().optional().describe(
+                "What becomes of the objects that this one owns: `background` (the default) \
+                 deletes them afterwards, `foreground` before, `orphan` leaves them.",
+            ),
+        )
+        .attribute(
+            "force_destroy",
+            Attribute::bool().optional().describe(
+                "Whether finalizers are removed if the object is still there after \
+                 `delete_timeout`. What they were to clean up is then left behind.",
+            ),
+        )
+        .attribute(
             "id",
             Attribute::string()
                 .computed()

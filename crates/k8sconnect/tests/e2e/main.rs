@@ -6,6 +6,7 @@
 mod between;
 mod budget;
 mod contest;
+mod deletion;
 mod documented;
 mod drift;
 mod ignoring;

@@ -1,4 +1,4 @@
-//! Editing who owns what, and nothing else.
+//! Edits of an object's metadata and nothing else: who owns what, and what keeps it from going.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -8,6 +8,7 @@ use crate::call::{Call, Content};
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::objects::Answer;
+use crate::retry::Repeat;
 
 impl Cluster {
     /// Replaces `managedFields` of the very object that was read, in one request. Another write in
@@ -32,5 +33,17 @@ impl Cluster {
             .body(Content::JsonPatch, patch);
         let reply = self.send(&call).await?;
         self.answer(&call, reply)
+    }
+
+    /// Takes every finalizer off the object with this uid. One that is gone meanwhile is no error.
+    pub async fn remove_finalizers(&self, at: &Location, uid: &str) -> Result<(), Error> {
+        let patch = json!({"metadata": {"uid": uid, "finalizers": null}});
+        let mut call = Call::new(Method::PATCH, at.address()?).body(Content::MergePatch, patch);
+        call.repeat = Repeat::Harmless;
+        let reply = self.send(&call).await?;
+        if reply.status == 404 || reply.is_success() {
+            return Ok(());
+        }
+        Err(Error::Refused(Box::new(reply.refusal())))
     }
 }

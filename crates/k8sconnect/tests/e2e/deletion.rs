@@ -1,0 +1,179 @@
+//! How objects go, and how it is told when they do not.
+
+use serde_json::json;
+use testkit::{Target, Tool};
+
+use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, says};
+
+fn settings(at: &Workspace) -> Target {
+    Target::new("v1", "ConfigMap", at.namespace.name(), "settings")
+}
+
+async fn pin(at: &Workspace) {
+    let finalizer = json!({"metadata": {"finalizers": ["example.com/cleanup"]}});
+    at.cluster.act_as("operator").merge_patch(&settings(at), finalizer).await.unwrap();
+}
+
+async fn unpin(at: &Workspace) {
+    let none = json!({"metadata": {"finalizers": null}});
+    at.cluster.act_as("operator").merge_patch(&settings(at), none).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_protected_object_is_neither_destroyed_nor_replaced() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.object_with("settings", CONFIG_MAP, "delete_protection = true").init().await;
+    at.apply().await;
+    let destroy = at.runner.destroy().await.unwrap();
+    assert!(!destroy.succeeded());
+    says(&destroy.text, "is protected from deletion");
+
+    let renamed = CONFIG_MAP.replace("name: settings", "name: renamed");
+    at.object_with("settings", &renamed, "delete_protection = true");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "would have to be replaced, but is protected from deletion");
+
+    at.object_with("settings", CONFIG_MAP, "delete_protection = false");
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+    assert_eq!(at.cluster.read(&settings(&at)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_stuck_deletion_names_its_finalizer_and_keeps_the_object_in_state() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.object_with("settings", CONFIG_MAP, "delete_timeout = \"2s\"").init().await;
+    at.apply().await;
+    pin(&at).await;
+    let destroy = at.runner.destroy().await.unwrap();
+    assert!(!destroy.succeeded(), "{}", destroy.text);
+    says(&destroy.text, "is still there after 2 seconds");
+    says(&destroy.text, "example.com/cleanup");
+    says(&at.runner.state(&["list"]).await.unwrap().text, "k8sconnect_object.settings");
+    unpin(&at).await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn force_removes_finalizers_only_after_the_timeout_and_says_which() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let terms = "delete_timeout = \"2s\"\n  force_destroy = true";
+    at.object_with("settings", CONFIG_MAP, terms).init().await;
+    at.apply().await;
+    pin(&at).await;
+    let started = std::time::Instant::now();
+    let destroyed = at.destroy().await;
+    assert!(started.elapsed().as_secs() >= 2);
+    says(&destroyed.text, "its finalizers were removed by force");
+    says(&destroyed.text, "example.com/cleanup");
+    assert_eq!(at.cluster.read(&settings(&at)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn zero_seconds_do_not_wait_and_say_so() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.object_with("settings", CONFIG_MAP, "delete_timeout = \"0s\"").init().await;
+    at.apply().await;
+    pin(&at).await;
+    let destroyed = at.destroy().await;
+    says(&destroyed.text, "is being deleted and may still be there");
+    // What is still going is waited for by whoever makes it anew.
+    at.object_with("settings", CONFIG_MAP, "apply_timeout = \"2s\"");
+    let plan = at.plan_changes().await;
+    says(&plan.text, "is being deleted at the moment");
+    let run = at.runner.apply().await.unwrap();
+    assert!(!run.succeeded());
+    says(&run.text, "the old one is still being deleted");
+    unpin(&at).await;
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn an_object_that_another_state_took_over_is_left_alone() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let other = json!({"metadata": {"annotations":
+        {"k8sconnect.terraform.io/terraform-id": "somebody-elses"}}});
+    at.cluster.act_as("other-state").merge_patch(&settings(&at), other).await.unwrap();
+    let destroyed = at.destroy().await;
+    says(&destroyed.text, "belongs to another state now and was left alone");
+    assert!(at.cluster.read(&settings(&at)).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_refused_deletion_is_an_error_in_the_servers_words() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let name = format!("{}-keep", at.namespace.name());
+    let rival = at.cluster.act_as("security");
+    rival
+        .apply(json!({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": name},
+            "spec": {
+                "matchConstraints": {
+                    "namespaceSelector": {"matchLabels":
+                        {"kubernetes.io/metadata.name": at.namespace.name()}},
+                    "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                        "operations": ["DELETE"], "resources": ["configmaps"]}],
+                },
+                "validations": [{"expression": "false", "message": "nothing is deleted here"}],
+            },
+        }))
+        .await
+        .unwrap();
+    rival
+        .apply(json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": name},
+            "spec": {"policyName": name, "validationActions": ["Deny"]},
+        }))
+        .await
+        .unwrap();
+    // In force once another deletion is refused.
+    let probe = Target::new("v1", "ConfigMap", at.namespace.name(), "kube-root-ca.crt");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while at.cluster.delete(&probe).await.is_ok() {
+        assert!(std::time::Instant::now() < deadline, "the policy never came into force");
+    }
+    let destroy = at.runner.destroy().await.unwrap();
+    assert!(!destroy.succeeded());
+    says(&destroy.text, "was not deleted");
+    says(&destroy.text, "nothing is deleted here");
+    says(&at.runner.state(&["list"]).await.unwrap().text, "k8sconnect_object.settings");
+    for kind in ["ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"] {
+        let target = Target::new("admissionregistration.k8s.io/v1", kind, None, &name);
+        at.cluster.delete(&target).await.unwrap();
+    }
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !at.runner.destroy().await.unwrap().succeeded() {
+        assert!(std::time::Instant::now() < deadline, "the policy never went out of force");
+    }
+}
+
+#[tokio::test]
+async fn what_an_object_owns_goes_with_it_unless_it_is_to_stay() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.object_with("web", DEPLOYMENT, "delete_propagation = \"orphan\"").init().await;
+    at.apply().await;
+    let path = format!("/apis/apps/v1/namespaces/{}/replicasets", at.namespace.name());
+    let sets = || async {
+        let answer = at.cluster.request(http::Method::GET, &path, "", None).await.unwrap();
+        answer.accepted().unwrap()["items"].as_array().unwrap().len()
+    };
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while sets().await == 0 {
+        assert!(std::time::Instant::now() < deadline, "no ReplicaSet was ever made");
+    }
+    at.destroy().await;
+    assert_eq!(sets().await, 1, "the orphan stays");
+    at.object_with("web", DEPLOYMENT, "delete_propagation = \"sideways\"");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "`sideways` is not one of `background`, `foreground` and `orphan`");
+}
