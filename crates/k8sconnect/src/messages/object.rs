@@ -101,6 +101,18 @@ pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// The credentials do not suffice to look at the object.
+pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} could not be refreshed"),
+        paragraphs([
+            &error.why(),
+            "State keeps the object as it was last seen. Whether it changed or is gone is not \
+             known; give the credentials leave to read it.",
+        ]),
+    )
+}
+
 /// Another state has taken the object over.
 pub(crate) fn taken_over(key: &ObjectKey, id: &str) -> Diagnostic {
     Diagnostic::warning(

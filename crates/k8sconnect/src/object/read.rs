@@ -4,7 +4,7 @@
 //! the next plan compares with. An object is dropped from state only if the server proved it
 //! absent.
 
-use k8sconnect_cluster::{Cluster, Found, Location, Served};
+use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::{Gvk, ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::ignore::Yielded;
@@ -15,7 +15,6 @@ use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
 use super::held::Held;
 use super::leaves;
 use super::model::ObjectModel;
-
 use crate::connect::{self, Reach};
 use crate::messages;
 use crate::session::Session;
@@ -35,8 +34,12 @@ pub(crate) async fn read(
     let cluster = session.cluster(&connection).await?;
     let location = held.location(&cluster).await?;
     let live = match look(&cluster, &location, &key).await? {
-        Some(live) => live,
-        None => return Ok(ReadAnswer::Gone),
+        Look::Present(live) => live,
+        Look::Absent => return Ok(ReadAnswer::Gone),
+        Look::NotAllowed(error) => {
+            notices.push(messages::object::not_refreshed(&key, &error));
+            return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
+        }
     };
     let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
     if uid != held.uid() {
@@ -81,18 +84,27 @@ pub(crate) fn seen_of(terms: &Terms, owners: &Owners) -> Yielded {
         .collect()
 }
 
-/// The object, or `None` if the server proved that there is none.
+/// What a look at the object brought.
+enum Look {
+    Present(Json),
+    /// The server proved that there is none.
+    Absent,
+    /// The credentials do not suffice; nothing is known, and nothing is forgotten.
+    NotAllowed(Error),
+}
+
 async fn look(
     cluster: &Cluster,
     location: &Location,
     key: &ObjectKey,
-) -> Result<Option<Json>, Diagnostics> {
-    let found = cluster.get(location).await;
-    match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
-        Found::Object(answer) => Ok(Some(answer.object)),
-        Found::Absent(_) => Ok(None),
-        Found::NotServed(_) if definition_gone(cluster, location).await? => Ok(None),
-        Found::NotServed(_) => Err(messages::object::kind_no_longer_served(key).into()),
+) -> Result<Look, Diagnostics> {
+    match cluster.get(location).await {
+        Ok(Found::Object(answer)) => Ok(Look::Present(answer.object)),
+        Ok(Found::Absent(_)) => Ok(Look::Absent),
+        Ok(Found::NotServed(_)) if definition_gone(cluster, location).await? => Ok(Look::Absent),
+        Ok(Found::NotServed(_)) => Err(messages::object::kind_no_longer_served(key).into()),
+        Err(error) if matches!(error.code(), Some(401 | 403)) => Ok(Look::NotAllowed(error)),
+        Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
     }
 }
 

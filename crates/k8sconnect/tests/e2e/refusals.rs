@@ -242,3 +242,20 @@ async fn the_servers_own_warnings_stand_on_the_object_that_caused_them() {
     at.plan_empty().await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn credentials_that_may_not_read_lose_nothing() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    at.kubeconfig(&at.cluster.kubeconfig_for("may-do-nothing", None).unwrap());
+    // State takes the new way in; from now on it may not read.
+    at.apply().await;
+    let plan = at.plan_empty().await;
+    says(&plan.text, "could not be refreshed");
+    says(&plan.text, "may-do-nothing");
+    at.kubeconfig(&at.cluster.kubeconfig());
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}
