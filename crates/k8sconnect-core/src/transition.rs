@@ -4,6 +4,8 @@
 //! the object as the dry-run says it will be. Told is only what concerns fields that we manage or
 //! used to manage. Equal values held together are calm and never told.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::field::walk::{at, step};
@@ -82,17 +84,22 @@ pub fn compare(
     let others_now = |path: &FieldPath| -> Vec<Manager> {
         now.owners.holders(path).filter(|m| !m.applies_as(manager)).cloned().collect()
     };
-    for (path, text_next) in next.texts {
+    // The server drops zeros (`paused: false`): such a leaf is ours without being there.
+    let ours_next = next.owners.applied_by(manager);
+    let unseen = now.texts.keys().filter(|path| ours_next.contains(path));
+    let paths: BTreeSet<_> = next.texts.keys().chain(unseen).collect();
+    for path in paths {
         let (text_then, text_now) = (texts_then.get(path), now.texts.get(path));
+        let text_next = next.texts.get(path);
         let notice = |holders| FieldNotice {
             path: path.clone(),
             holders,
             then: text_then.cloned(),
             now: text_now.cloned(),
-            next: Some(text_next.clone()),
+            next: text_next.cloned(),
         };
-        let drifted = text_then.is_some() && text_now != text_then;
-        if drifted && text_now != Some(text_next) {
+        let ours_then = then.is_some_and(|then| then.fields.contains(path));
+        if ours_then && text_now != text_then && text_now != text_next {
             notices.reverts.push(notice(others_now(path)));
             continue;
         }

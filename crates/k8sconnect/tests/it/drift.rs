@@ -53,6 +53,9 @@ async fn a_zero_that_the_server_does_not_keep_is_put_back_when_others_change_it(
     let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
     let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
     assert_eq!(plan.action, Action::Update);
+    let told: Vec<_> = plan.diagnostics.iter().map(|told| told.detail.as_str()).collect();
+    assert!(told.len() == 1 && told[0].contains("kubectl-rollout"), "{told:?}");
+    assert!(told[0].contains("will be  (absent)"), "{told:?}");
     let after = core.apply(OBJECT, &config, Some(&read), &plan).await.unwrap().present().unwrap();
     let live = world.cluster.read(&target).await.unwrap().unwrap();
     assert_eq!(live["spec"]["paused"], json!(null));
