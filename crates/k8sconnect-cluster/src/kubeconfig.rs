@@ -16,7 +16,10 @@ use crate::error::ConnectionError;
 use crate::exec::VERSIONS;
 use crate::secret::Secret;
 
+mod files;
 mod text;
+
+pub use files::KubeconfigFiles;
 
 impl Connection {
     /// Takes a kubeconfig given as text, which has no folder for relative paths to start from.

@@ -15,11 +15,13 @@ mod arrive;
 mod call;
 mod cluster;
 mod connection;
+mod contents;
 mod credentials;
 mod error;
 mod exec;
 mod kinds;
 mod kubeconfig;
+mod lookup;
 mod metadata;
 mod objects;
 mod observe;
@@ -37,8 +39,10 @@ pub use address::{Location, Within};
 pub use call::{Call, Content, Reply};
 pub use cluster::Cluster;
 pub use connection::{Auth, Connection, Exec, Host, Identity, Impersonation, Tls, Trust};
+pub use contents::{Contents, Gap};
 pub use error::{ConnectionError, Error, Trouble};
 pub use kinds::{Kind, Scope, Served};
+pub use kubeconfig::KubeconfigFiles;
 pub use objects::{
     Answer, Apply, Conflicts, Deleted, Deletion, Detail, Found, Listed, Persistence, Propagation,
     Selection,

@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 /// every apply and in no projection.
 pub const ID_ANNOTATION: &str = "k8sconnect.terraform.io/terraform-id";
 
+/// A mark that the Go provider of this name left beside it, under the field manager that is ours
+/// now. Nobody wrote it in a body, so it is no field of ours; the next write drops it.
+pub const BIRTH_ANNOTATION: &str = "k8sconnect.terraform.io/created-at";
+
 /// A kind, in one version of its group. The core group is the empty string.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gvk {

@@ -9,10 +9,13 @@
 //! same input gives the same bytes. It never says Terraform.
 
 pub mod adoption;
+pub mod blast;
 pub mod field;
 pub mod identity;
 pub mod ignore;
 pub mod immutable;
+pub mod import_body;
+pub mod import_id;
 pub mod manifest;
 pub mod outgoing;
 pub mod owners;

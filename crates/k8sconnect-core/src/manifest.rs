@@ -43,7 +43,7 @@ pub enum ManifestError {
 }
 
 /// Metadata that only the server writes.
-const SERVER_METADATA: [&str; 8] = [
+pub(crate) const SERVER_METADATA: [&str; 8] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
     "deletionTimestamp",

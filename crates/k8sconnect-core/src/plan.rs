@@ -10,19 +10,25 @@
 //! answer and on what was kept alone; what others did since, which only a read tells, goes into
 //! the notices and nowhere else.
 
+mod recovery;
+mod takeover;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::{FieldPath, FieldSet};
-use crate::identity::ID_ANNOTATION;
+use crate::identity::{BIRTH_ANNOTATION, ID_ANNOTATION};
 use crate::ignore::Ignoring;
 use crate::manifest::Manifest;
 use crate::owners::Owners;
 use crate::projection::{ConcealmentKey, Projection, Secrecy, Texts, View, project};
 use crate::spelling;
 use crate::transition::{self, Notices, Side, Then};
+
+pub use recovery::{Recovered, Standing};
+pub use takeover::Takeover;
 
 /// What we left behind at our last write.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,7 +226,8 @@ impl Planner<'_> {
             Side { texts: &projection.texts(key), owners: next },
             answer,
         );
-        if prior.is_none() {
+        // Never written by us under this id: whoever had our name before had it whole.
+        if kept.is_none() {
             let former = self.our_fields(&now, live);
             notices.deletes = transition::deletes(&former, &ours, live, answer);
         }
@@ -244,11 +251,13 @@ impl Planner<'_> {
         })
     }
 
-    /// The fields that our entry holds, without those that are ignored and without the mark that
-    /// we put on every object of ours.
+    /// The fields that our entry holds, without those that are ignored and without the marks that
+    /// are put on every object of ours.
     fn our_fields(self, owners: &Owners, object: &Value) -> FieldSet {
         let mut fields = owners.applied_by(self.manager);
-        fields.remove_tree(&FieldPath::fields(["metadata", "annotations", ID_ANNOTATION]));
+        for mark in [ID_ANNOTATION, BIRTH_ANNOTATION] {
+            fields.remove_tree(&FieldPath::fields(["metadata", "annotations", mark]));
+        }
         self.ignoring.rest(&fields, object)
     }
 

@@ -41,6 +41,8 @@ pub struct Cause {
 pub enum Rejection {
     /// The object is there already, or changed since it was read.
     Conflict,
+    /// The name is another object's now than the one that was meant.
+    AnotherObject,
     /// Fields that other managers hold, and that were not to be taken by force.
     FieldConflicts(Vec<Cause>),
     /// The namespace that the object is to live in does not exist.
@@ -81,6 +83,10 @@ impl Status {
                     .collect();
                 if held.is_empty() { Rejection::Conflict } else { Rejection::FieldConflicts(held) }
             }
+            // What is sent names the object by its uid, which no object ever changes.
+            422 if self.details.causes.iter().any(|cause| cause.field == "metadata.uid") => {
+                Rejection::AnotherObject
+            }
             422 => Rejection::Invalid(self.details.causes.clone()),
             400 | 500 if self.says(TYPED_PATCH) || self.says(STRICT_DECODING) => {
                 Rejection::SchemaMismatch
@@ -120,6 +126,13 @@ mod tests {
         assert_eq!(missing.rejection(), Rejection::NotFound);
         missing.details.kind = "namespaces".into();
         assert_eq!(missing.rejection(), Rejection::NamespaceMissing);
+    }
+
+    #[test]
+    fn another_uid_is_another_object_and_no_immutable_field() {
+        let mut other = status(422, "metadata.uid: field is immutable");
+        other.details.causes = vec![Cause { field: "metadata.uid".into(), ..Cause::default() }];
+        assert_eq!(other.rejection(), Rejection::AnotherObject);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The `cluster` attribute: how a resource says where its object lives.
 
-use k8sconnect_cluster::Connection;
+use k8sconnect_cluster::{Connection, KubeconfigFiles};
 use tfplugin::{Attribute, AttributePath, Diagnostics, Nesting, Value, model};
 
 use crate::messages;
@@ -10,6 +10,7 @@ model! {
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct ClusterModel {
         pub(crate) kubeconfig: Value<String>,
+        pub(crate) config_path: Value<String>,
         pub(crate) context: Value<String>,
     }
 }
@@ -27,9 +28,16 @@ pub(crate) fn attribute() -> Attribute {
         [
             (
                 "kubeconfig",
-                Attribute::string().required().sensitive().describe(
+                Attribute::string().optional().sensitive().describe(
                     "The text of a kubeconfig. File paths in it must be absolute, or better, \
-                     their contents inlined.",
+                     their contents inlined. Either this or `config_path` is set.",
+                ),
+            ),
+            (
+                "config_path",
+                Attribute::string().optional().describe(
+                    "The path of a kubeconfig, or of several, as `KUBECONFIG` lists them. Only \
+                     the path stands in state.",
                 ),
             ),
             (
@@ -55,17 +63,38 @@ pub(crate) fn reach(cluster: &Value<ClusterModel>) -> Result<Reach, Diagnostics>
         Value::Null => None,
         Value::Unknown => return Ok(Reach::Unknown),
     };
-    match &cluster.kubeconfig {
-        Value::Known(text) => {
-            let connection = Connection::from_kubeconfig(text, context)
-                .map_err(|error| messages::connection::unusable(&error, kubeconfig_path()))?;
-            Ok(Reach::Ready(Box::new(connection)))
+    let connection = match (&cluster.kubeconfig, &cluster.config_path) {
+        (Value::Unknown, _) | (_, Value::Unknown) => return Ok(Reach::Unknown),
+        (Value::Null, Value::Null) => return Err(messages::connection::missing().into()),
+        (Value::Known(_), Value::Known(_)) => {
+            return Err(messages::connection::two_ways(path("config_path")).into());
         }
-        Value::Unknown => Ok(Reach::Unknown),
-        Value::Null => Err(messages::connection::missing().into()),
+        (Value::Known(text), Value::Null) => Connection::from_kubeconfig(text, context)
+            .map_err(|error| messages::connection::unusable(&error, path("kubeconfig")))?,
+        (Value::Null, Value::Known(list)) => KubeconfigFiles::load(list)
+            .and_then(|files| files.connection(context))
+            .map_err(|error| messages::connection::unusable(&error, path("config_path")))?,
+    };
+    Ok(Reach::Ready(Box::new(connection)))
+}
+
+/// Checks what can be checked before anything runs: a file may be there only where the plan is
+/// made.
+pub(crate) fn check(cluster: &Value<ClusterModel>) -> Result<(), Diagnostics> {
+    match cluster.known() {
+        Some(cluster) if cluster.kubeconfig.is_null() && cluster.config_path.is_known() => Ok(()),
+        _ => reach(cluster).map(|_| ()),
     }
 }
 
-fn kubeconfig_path() -> AttributePath {
-    AttributePath::root("cluster").attribute("kubeconfig")
+/// The kubeconfigs that the environment names, for an import: it has no configuration to ask.
+pub(crate) fn from_environment() -> Result<KubeconfigFiles, Diagnostics> {
+    let list = std::env::var("KUBECONFIG").ok().filter(|list| !list.is_empty());
+    let list = list.ok_or_else(messages::import::no_kubeconfig)?;
+    KubeconfigFiles::load(&list)
+        .map_err(|error| messages::import::kubeconfig_unusable(&error).into())
+}
+
+fn path(attribute: &str) -> AttributePath {
+    AttributePath::root("cluster").attribute(attribute)
 }

@@ -26,6 +26,17 @@ struct Content {
     ids: BTreeSet<String>,
     uids: BTreeSet<String>,
     for_write: BTreeMap<String, Value>,
+    adopted: BTreeSet<String>,
+    destroyed: BTreeSet<String>,
+    counted: BTreeSet<String>,
+}
+
+/// Whether two addresses of one configuration want opposite things of one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    Clear,
+    /// One address destroys what another takes over, in the same run.
+    Contradicted,
 }
 
 /// What is remembered of an object.
@@ -78,6 +89,33 @@ impl Memory {
         }
     }
 
+    /// Notes that an address plans to take this object over.
+    pub(crate) fn claim_adoption(&self, uid: &str) -> Claim {
+        let mut content = self.content();
+        content.adopted.insert(uid.to_owned());
+        Self::claim(content.destroyed.contains(uid))
+    }
+
+    /// Notes that an address plans to destroy this object.
+    pub(crate) fn claim_destruction(&self, uid: &str) -> Claim {
+        let mut content = self.content();
+        content.destroyed.insert(uid.to_owned());
+        Self::claim(content.adopted.contains(uid))
+    }
+
+    /// Notes that it was told what goes along with this object.
+    pub(crate) fn note_counted(&self, uid: &str) {
+        self.content().counted.insert(uid.to_owned());
+    }
+
+    pub(crate) fn was_counted(&self, uid: &str) -> bool {
+        self.content().counted.contains(uid)
+    }
+
+    fn claim(contradicted: bool) -> Claim {
+        if contradicted { Claim::Contradicted } else { Claim::Clear }
+    }
+
     /// Whether this process has read the object of the resource with this id.
     pub(crate) fn has_read(&self, id: &str) -> bool {
         self.content().ids.contains(id)
@@ -107,6 +145,15 @@ mod tests {
         assert_eq!(memory.recall("a"), Recollection::Seen(json!(1)));
         assert_eq!(memory.recall("a"), Recollection::Faded);
         assert!(memory.holds("uid-a") && !memory.holds("uid-b"));
+    }
+
+    #[test]
+    fn destroying_what_another_address_adopts_is_seen_in_either_order() {
+        let memory = Memory::default();
+        assert_eq!(memory.claim_adoption("a"), Claim::Clear);
+        assert_eq!(memory.claim_destruction("a"), Claim::Contradicted);
+        assert_eq!(memory.claim_destruction("b"), Claim::Clear);
+        assert_eq!(memory.claim_adoption("b"), Claim::Contradicted);
     }
 
     #[test]

@@ -4,13 +4,16 @@
 //! summaries), why, and what to do next. Literals stand in backticks. Lines that must not be
 //! wrapped are indented. No secret is ever quoted.
 
+pub(crate) mod blast;
 pub(crate) mod connection;
+pub(crate) mod import;
 pub(crate) mod manifest;
 pub(crate) mod object;
 pub(crate) mod ownership;
 pub(crate) mod refusal;
 pub(crate) mod state;
 pub(crate) mod terms;
+pub(crate) mod upgrade;
 
 /// What stands for a value that is not there.
 pub(crate) const ABSENT: &str = "(absent)";

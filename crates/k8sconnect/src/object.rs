@@ -1,8 +1,11 @@
 //! `k8sconnect_object`: one Kubernetes object, from the YAML that its author wrote.
 
 mod apply;
+mod blast;
 mod delete;
 mod held;
+mod identity;
+mod import;
 mod leaves;
 mod model;
 mod place;
@@ -10,13 +13,14 @@ mod plan;
 mod read;
 mod schema;
 mod stored;
+mod upgrade;
 
 use std::sync::Arc;
 
 use k8sconnect_core::manifest::Manifest;
 use tfplugin::{
-    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, Plan, PlanDestroy, Planned,
-    Private, Read, ReadAnswer, Resource, Schema, Update,
+    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, IdentitySchema, Import, Imported,
+    Plan, PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update,
 };
 
 use crate::session::Session;
@@ -45,6 +49,10 @@ impl Resource for ObjectResource {
         schema::schema()
     }
 
+    fn identity_schema(&self) -> Option<IdentitySchema> {
+        Some(identity::schema())
+    }
+
     async fn validate(
         &self,
         _ctx: &Context,
@@ -58,7 +66,7 @@ impl Resource for ObjectResource {
                 Err(errors) => problems.push(messages::manifest::unusable(&errors)),
             }
         }
-        for checked in [connect::reach(&config.cluster).err(), Terms::read(&config).err()] {
+        for checked in [connect::check(&config.cluster).err(), Terms::read(&config).err()] {
             problems.extend(checked.into_iter().flatten());
         }
         problems.into_result().map(|_| ())
@@ -70,7 +78,15 @@ impl Resource for ObjectResource {
         request: Read<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
-        read::read(&self.session, request, notices).await
+        let unnamed = request.identity.is_none();
+        let mut answer = read::read(&self.session, request, notices).await?;
+        if let ReadAnswer::Present { state, identity, .. } = &mut answer
+            && unnamed
+            && state.object_ref.is_known()
+        {
+            *identity = Some(identity::of(state));
+        }
+        Ok(answer)
     }
 
     async fn plan(
@@ -86,9 +102,9 @@ impl Resource for ObjectResource {
         &self,
         _ctx: &Context,
         request: PlanDestroy<ObjectModel>,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<Private, Diagnostics> {
-        delete::plan(request)
+        delete::plan(&self.session, request, notices).await
     }
 
     async fn create(
@@ -109,6 +125,10 @@ impl Resource for ObjectResource {
         apply::update(&self.session, request, notices).await
     }
 
+    fn upgrade(&self, from_version: i64, raw: RawState) -> Result<ObjectModel, Diagnostics> {
+        upgrade::upgrade(from_version, &raw)
+    }
+
     async fn delete(
         &self,
         _ctx: &Context,
@@ -116,5 +136,14 @@ impl Resource for ObjectResource {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         delete::delete(&self.session, request, notices).await
+    }
+
+    async fn import(
+        &self,
+        _ctx: &Context,
+        request: Import,
+        _notices: &mut Diagnostics,
+    ) -> Result<Imported<ObjectModel>, Diagnostics> {
+        import::import(&self.session, request).await
     }
 }

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
+use unicode_normalization::is_nfc;
 
 use super::scalar::{Meaning, float_to_json, plain};
 
@@ -123,7 +124,8 @@ impl Writer {
         // A whole float would be read back as an integer: write the integer it would become.
         match float_to_json(float) {
             Some(Value::Number(whole)) if !whole.is_f64() => self.out.push_str(&whole.to_string()),
-            _ => self.out.push_str(&format!("{float:e}").replace("e0", "")),
+            _ if (1e-5..1e15).contains(&float.abs()) => self.out.push_str(&float.to_string()),
+            _ => self.out.push_str(&format!("{float:e}")),
         }
     }
 
@@ -150,18 +152,20 @@ impl Writer {
     }
 
     fn one_line(&mut self, text: &str) {
-        if is_plain(text) {
+        if !is_nfc(text) {
+            self.double_quoted(text, is_plain_ascii);
+        } else if is_plain(text) {
             self.out.push_str(text);
         } else if text.contains(['"', '\\']) && text.chars().all(is_printable) {
             self.out.push('\'');
             self.out.push_str(&text.replace('\'', "''"));
             self.out.push('\'');
         } else {
-            self.double_quoted(text);
+            self.double_quoted(text, is_printable);
         }
     }
 
-    fn double_quoted(&mut self, text: &str) {
+    fn double_quoted(&mut self, text: &str, stands_bare: fn(char) -> bool) {
         self.out.push('"');
         for character in text.chars() {
             match character {
@@ -170,7 +174,7 @@ impl Writer {
                 '\n' => self.out.push_str("\\n"),
                 '\r' => self.out.push_str("\\r"),
                 '\t' => self.out.push_str("\\t"),
-                printable if is_printable(printable) => self.out.push(printable),
+                bare if stands_bare(bare) => self.out.push(bare),
                 other => {
                     let code = u32::from(other);
                     let _ = match code {
@@ -193,8 +197,15 @@ fn is_printable(character: char) -> bool {
     )
 }
 
+/// Text on its way is often brought into Unicode's composed form, which would change a text that
+/// is not in it. What is escaped stays as it is.
+fn is_plain_ascii(character: char) -> bool {
+    character.is_ascii() && is_printable(character)
+}
+
 fn is_literal(text: &str) -> bool {
     text.contains('\n')
+        && is_nfc(text)
         && text.contains(|c| c != '\n')
         && text.chars().all(|c| c == '\n' || c == '\t' || is_printable(c))
 }

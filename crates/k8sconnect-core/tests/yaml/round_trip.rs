@@ -185,3 +185,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn text_that_is_not_composed_survives_composition() {
+    let value = json!({"Ele\u{301}gance": "a\u{30a}\nb", "unit": ["\u{212b}", "é"]});
+    let composed = k8sconnect_core::text::nfc(&to_yaml(&value));
+    assert_eq!(parse_stream(&composed).unwrap()[0].value, value, "{composed}");
+    assert!(composed.contains("- é"), "what is composed stays readable: {composed}");
+}
+
+#[test]
+fn a_fraction_is_written_as_people_write_it() {
+    let value = json!([0.5, -0.25, 0.1]);
+    assert_eq!(to_yaml(&value), "- 0.5\n- -0.25\n- 0.1\n");
+    assert_eq!(read_back(&value), value);
+}

@@ -10,9 +10,19 @@ pub(crate) fn missing() -> Diagnostic {
         "No cluster is given",
         "The object must be looked for somewhere, and nothing is assumed: neither your current \
          kubeconfig context nor the cluster that Terraform may run in.\n\n\
-         Set `cluster = { kubeconfig = file(\"…\") }`.",
+         Set `cluster = { kubeconfig = file(\"…\") }` or `cluster = { config_path = \"…\" }`.",
     )
     .at(AttributePath::root("cluster"))
+}
+
+pub(crate) fn two_ways(path: AttributePath) -> Diagnostic {
+    Diagnostic::error(
+        "The cluster is given twice",
+        "`kubeconfig` holds the text of a kubeconfig and `config_path` the path of one; which of \
+         them is meant cannot be told.\n\n\
+         Remove one of the two.",
+    )
+    .at(path)
 }
 
 pub(crate) fn unusable(error: &ConnectionError, path: AttributePath) -> Diagnostic {

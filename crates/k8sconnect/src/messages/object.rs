@@ -6,6 +6,7 @@ use std::time::Duration;
 use k8sconnect_cluster::{Error, NotYet};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::identity::{ID_ANNOTATION, IdentityChange, ObjectKey};
+use k8sconnect_core::import_id;
 use k8sconnect_core::owners::Owners;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
@@ -110,6 +111,17 @@ pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error) -> Diagnostic {
             "State keeps the object as it was last seen. Whether it changed or is gone is not \
              known; give the credentials leave to read it.",
         ]),
+    )
+}
+
+/// One address destroys what another takes over, in the same run.
+pub(crate) fn destroyed_and_adopted(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is to be destroyed and taken over in the same run"),
+        "One resource address of this configuration destroys the object, another takes it over \
+         with `adopt = true`. Which comes first is chance, and the object might be lost.\n\n\
+         If only the address changed, say so, and nothing is destroyed:\n\n  \
+         moved {\n    from = OLD_ADDRESS\n    to   = NEW_ADDRESS\n  }",
     )
 }
 
@@ -324,9 +336,13 @@ pub(crate) fn exists(key: &ObjectKey, live: &Value) -> Diagnostic {
         format!("{key} exists already"),
         paragraphs([
             &whose(live),
-            "It is not in this state, so it is not taken over unasked. To take it over as it is, \
-             set `adopt = true`; the plan then tells what changes. Otherwise give yours another \
-             name.",
+            &format!(
+                "It is not in this state, so it is not taken over unasked. To take it over as it \
+                 is, set `adopt = true`, or import it:\n\n  \
+                 terraform import ADDRESS '{}'\n\n\
+                 The plan then tells what changes. Otherwise give yours another name.",
+                import_id::of(key)
+            ),
         ]),
     )
 }

@@ -199,6 +199,11 @@ fn sense(status: &Status) -> (&'static str, &'static str) {
             "changed while it was being written",
             "Run again: the next plan starts from what is there now.",
         ),
+        Rejection::AnotherObject => (
+            "is not the object that state knows",
+            "It was deleted and made anew meanwhile. Run again: the next plan starts from what is \
+             there now.",
+        ),
         Rejection::NotFound => ("is not there", "Run again: the next plan creates it."),
         Rejection::WebhookUnreachable => (
             "needs a webhook that does not answer",

@@ -5,18 +5,20 @@
 
 use std::time::Duration;
 
-use k8sconnect_cluster::{ConnectionError, Error, NotYet, Trouble};
+use k8sconnect_cluster::{ConnectionError, Error, Gap, NotYet, Trouble};
+use k8sconnect_core::blast::{Reclaim, Toll, Vessel, of_definition, of_namespace};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::pattern::Pattern;
-use k8sconnect_core::identity::Gvk;
+use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation};
 use k8sconnect_core::rejection::{Cause, Details, Status};
 use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use serde_json::json;
-use tfplugin::{AttributePath, Diagnostic};
+use tfplugin::{AttributePath, Diagnostic, Mismatch};
 
+use super::blast::Fate;
 use super::*;
 use crate::object::Surprise;
 
@@ -117,6 +119,7 @@ fn refusals() -> Vec<Diagnostic> {
         refusal::refused(&web(), &missing),
         refusal::refused(&web(), &status(404, "not found", &[])),
         refusal::refused(&web(), &status(409, "the object has been modified", &[])),
+        refusal::refused(&web(), &status(422, "no", &[("metadata.uid", "field is immutable")])),
         refusal::refused(&web(), &webhook),
         refusal::refused(&web(), &status(500, "etcdserver: leader changed", &[])),
     ];
@@ -188,6 +191,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::protected(key),
         object::protected_from_replacement(key),
         object::taken_over(key, "0f3a"),
+        object::destroyed_and_adopted(key),
         object::not_refreshed(key, &forbidden),
         object::never_still(key),
         object::replaced_by_others(key),
@@ -239,6 +243,78 @@ fn ownership_messages() -> Vec<Diagnostic> {
     ownership::told(web().key(), &notices).into_iter().collect()
 }
 
+fn blast_messages() -> Vec<Diagnostic> {
+    let key = |api_version, kind, namespace: Option<&str>, name: &str| ObjectKey {
+        gvk: Gvk::new(api_version, kind),
+        namespace: namespace.map(ToOwned::to_owned),
+        name: name.into(),
+    };
+    let namespace = key("v1", "Namespace", None, "shop");
+    let crd = "apiextensions.k8s.io/v1";
+    let definition = key(crd, "CustomResourceDefinition", None, "widgets.example.com");
+    let claim = key("v1", "PersistentVolumeClaim", Some("shop"), "data");
+    let item = |api_version: &str, kind: &str, name: &str, more: serde_json::Value| {
+        let mut item = json!({"apiVersion": api_version, "kind": kind, "metadata": more});
+        item["metadata"]["name"] = json!(name);
+        item
+    };
+    let ours = json!({"annotations": {k8sconnect_core::identity::ID_ANNOTATION: "0f3a"}});
+    let mut inside = vec![
+        item("v1", "PersistentVolumeClaim", "data", json!({})),
+        item("apps/v1", "Deployment", "web", ours.clone()),
+        item("v1", "Pod", "web-1", json!({"ownerReferences": [{"kind": "ReplicaSet"}]})),
+    ];
+    inside.extend((1..8).map(|n| item("v1", "ConfigMap", &format!("c{n}"), json!({}))));
+    let widgets = [item("example.com/v1", "Widget", "w", json!({"namespace": "shop"}))];
+    let error = |code, message| Error::Refused(Box::new(status(code, message, &[])));
+    let gaps = || {
+        vec![
+            Gap::Kind(Gvk::new("v1", "Secret"), error(403, "secrets is forbidden")),
+            Gap::Kind(Gvk::new("a.example/v1", "Thing"), error(500, "conversion failed")),
+            Gap::GroupVersion("down.example/v1".into()),
+        ]
+    };
+    let (destroyed, replaced) = (Fate::Destroyed, Fate::Replaced);
+    let toll = of_namespace(&inside);
+    let of_kind = of_definition(&widgets);
+    let none = Toll::default();
+    let mut messages: Vec<_> = [
+        blast::toll(&namespace, Vessel::Namespace, destroyed, &toll, &gaps()),
+        blast::toll(&namespace, Vessel::Namespace, destroyed, &none, &gaps()),
+        blast::toll(&definition, Vessel::Definition, replaced, &of_kind, &[]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    assert_eq!(blast::toll(&namespace, Vessel::Namespace, destroyed, &none, &[]), None);
+    for policy in [Reclaim::Delete, Reclaim::Retain, Reclaim::Other("Recycle".into())] {
+        messages.push(blast::volume(&claim, replaced, "pv-1", &policy));
+    }
+    let forbidden = error(403, "persistentvolumes \"pv-1\" is forbidden");
+    messages.push(blast::volume_unseen(&claim, destroyed, "pv-1", &forbidden));
+    let host = "https://127.0.0.1:6443".to_owned();
+    let dead = Error::Unreachable { host, trouble: Trouble::Refused, attempts: 3 };
+    let why = blast::reason(&dead);
+    messages.push(blast::not_counted(&namespace, Vessel::Namespace, destroyed, &why));
+    let why = blast::not_served();
+    messages.push(blast::not_counted(&definition, Vessel::Definition, destroyed, why));
+    messages.push(blast::not_counted(&claim, Vessel::Claim, destroyed, &blast::reason(&dead)));
+    messages
+}
+
+fn upgrade_messages() -> Vec<Diagnostic> {
+    let (path, id) = (AttributePath::root("yaml_body"), "0f3a5c7e9b1d");
+    let mismatch = Mismatch { path, expected: "a string".into(), found: "a number".into() };
+    vec![
+        upgrade::unknown_version(5),
+        upgrade::misshapen(&mismatch),
+        upgrade::no_way_to_the_cluster(),
+        upgrade::whose_is_it(web().key(), id, Some("d1b9e7c5a3f0")),
+        upgrade::whose_is_it(web().key(), id, None),
+        upgrade::refresh_first(web().key()),
+    ]
+}
+
 fn other_messages() -> Vec<Diagnostic> {
     let errors = Manifest::parse("").unwrap_err();
     let vain = ("spec.selector.matchLabels.app".to_owned(), path("spec.selector"));
@@ -246,6 +322,7 @@ fn other_messages() -> Vec<Diagnostic> {
     let none = ConnectionError::NoContextChosen { contexts };
     vec![
         connection::missing(),
+        connection::two_ways(AttributePath::root("cluster")),
         connection::unusable(&none, AttributePath::root("cluster")),
         state::private_unreadable("kept", "it has version 2, this release reads 1"),
         state::body_unreadable(&errors),
@@ -259,6 +336,40 @@ fn other_messages() -> Vec<Diagnostic> {
     ]
 }
 
+fn import_messages() -> Vec<Diagnostic> {
+    use k8sconnect_core::import_body::NoSuchManager;
+    use k8sconnect_core::import_id::{Chosen, ImportIdError};
+    use k8sconnect_core::plan::Takeover;
+
+    let web = web();
+    let contexts = ["prod".to_owned(), "stage".to_owned()];
+    let unknown =
+        ConnectionError::UnknownContext { name: "dev".into(), contexts: contexts.to_vec() };
+    let holders = vec![manager("kubectl-client-side-apply", Operation::Update, "")];
+    let change = notice("spec.replicas", &holders, [None, Some("3"), Some("2")]);
+    let other_id = Some("0f3a".to_owned());
+    let changed = Takeover { fields: 4, holders, other_id, changes: vec![change] };
+    let none = NoSuchManager { managers: vec!["hpa".into(), "kubectl".into()] };
+    let immutable = status(422, "it is immutable", &[("spec.selector", "field is immutable")]);
+    let as_it_is = Takeover { fields: 4, holders: vec![], other_id: None, changes: vec![] };
+    vec![
+        import::unreadable("web", &ImportIdError::Form),
+        import::no_identity(),
+        import::no_named_cluster("prod"),
+        import::no_kubeconfig(),
+        import::kubeconfig_unusable(&unknown),
+        import::no_context("cm/a?unowned", &contexts),
+        import::no_such_kind("shop/deplyo/web", "deplyo"),
+        import::not_there(web.key(), "prod"),
+        import::is_going(web.key()),
+        import::no_such_manager(web.key(), &Chosen::HeldBy("helm".into()), &none),
+        import::takes_over(web.key(), &as_it_is),
+        import::takes_over(web.key(), &changed),
+        import::another_object(web.key(), &[("metadata.name", "web".into(), "shop".into())]),
+        import::not_as_it_is(&web, &immutable),
+    ]
+}
+
 #[test]
 fn every_message_says_what_happened_why_and_what_to_do() {
     let all = [
@@ -266,7 +377,10 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         refusals(),
         object_messages(),
         ownership_messages(),
+        blast_messages(),
+        upgrade_messages(),
         other_messages(),
+        import_messages(),
     ];
     let mut text = String::new();
     for message in all.into_iter().flatten() {

@@ -18,6 +18,7 @@ use serde_json::Value as Json;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
 
 use super::held::Held;
+use super::identity;
 use super::leaves;
 use super::model::{ObjectModel, ObjectRef, ProjectionMap};
 use super::read::{seen_of, version_of};
@@ -48,9 +49,11 @@ pub(crate) async fn create(
     // The object is there now: whatever else goes wrong, state must know of it.
     let mut left_behind = state.clone();
     left_behind.managed_state_projection = Value::Known(ProjectionMap::new());
-    work.settle(state, stored, private, &made.answer.object, notices).map_err(|diagnostics| {
-        ApplyFailure { diagnostics, state: Some((left_behind, Private::default())) }
-    })
+    let mut applied = work.settle(state, stored, private, &made.answer.object, notices).map_err(
+        |diagnostics| ApplyFailure { diagnostics, state: Some((left_behind, Private::default())) },
+    )?;
+    applied.identity = Some(identity::of(&applied.state));
+    Ok(applied)
 }
 
 pub(crate) async fn update(
@@ -151,7 +154,7 @@ fn uid_of(object: &Json) -> String {
     object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()
 }
 
-fn new_key() -> Result<ConcealmentKey, Diagnostics> {
+pub(super) fn new_key() -> Result<ConcealmentKey, Diagnostics> {
     let mut key = [0; 32];
     getrandom::fill(&mut key).map_err(|error| messages::state::no_randomness(&error))?;
     Ok(ConcealmentKey(key))

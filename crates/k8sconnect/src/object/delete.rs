@@ -13,11 +13,14 @@ use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
 use tokio::time::Instant;
 
+use super::blast;
 use super::held::Held;
 use super::model::ObjectModel;
 use super::read::definition_gone;
 use crate::connect::{self, Reach};
+use crate::memory::Claim;
 use crate::messages;
+use crate::messages::blast::Fate;
 use crate::session::Session;
 use crate::terms::{Protection, Stuck};
 
@@ -31,11 +34,21 @@ const AFTER_FORCE: Duration = Duration::from_secs(60);
 /// How often a deletion that others disturb is begun anew.
 const TRIES: usize = 20;
 
-pub(crate) fn plan(request: PlanDestroy<ObjectModel>) -> Result<Private, Diagnostics> {
+pub(crate) async fn plan(
+    session: &Session,
+    request: PlanDestroy<ObjectModel>,
+    notices: &mut Diagnostics,
+) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
+    if session.memory.claim_destruction(held.uid()) == Claim::Contradicted {
+        return Err(messages::object::destroyed_and_adopted(held.key()).into());
+    }
     match held.terms.deletion.protection {
         Protection::Protected => Err(messages::object::protected(held.key()).into()),
-        Protection::None => Ok(request.private),
+        Protection::None => {
+            blast::tell(session, &held, Fate::Destroyed, notices).await;
+            Ok(request.private)
+        }
     }
 }
 
@@ -90,14 +103,14 @@ pub(crate) async fn delete(
 }
 
 /// Whose object it is that bears the name.
-enum Whose {
+pub(super) enum Whose {
     Ours,
     AnotherObject,
     AnotherState(String),
 }
 
 /// A restored backup has another uid and our id; it is ours.
-fn whose(held: &Held, live: &Json) -> Whose {
+pub(super) fn whose(held: &Held, live: &Json) -> Whose {
     match live["metadata"]["annotations"][ID_ANNOTATION].as_str() {
         Some(id) if id == held.id() => Whose::Ours,
         Some(id) if uid_of(live) == held.uid() => Whose::AnotherState(id.to_owned()),

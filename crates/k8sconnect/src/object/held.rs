@@ -44,6 +44,14 @@ impl Held {
         self.model.uid.as_str().unwrap_or_default()
     }
 
+    /// Whether the object was imported and not written since. State of the Go provider, which may
+    /// know no uid, was written.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.stored.kept.is_none()
+            && self.model.managed_state_projection.is_null()
+            && !self.uid().is_empty()
+    }
+
     /// Who plans on the terms of the last write.
     pub(crate) fn planner(&self) -> Planner<'_> {
         Planner { manager: MANAGER, ignoring: &self.ignoring }

@@ -15,9 +15,12 @@ use k8sconnect_core::plan::{Decision, Planner};
 use serde_json::Value as Json;
 use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
 
+use super::blast;
 use super::held::Held;
+use super::identity;
 use super::model::ObjectModel;
 use crate::connect::{self, Reach};
+use crate::messages::blast::Fate;
 use crate::session::Session;
 use crate::terms::Terms;
 use crate::{MANAGER, messages};
@@ -30,7 +33,12 @@ pub(crate) async fn plan(
 ) -> Result<Planned<ObjectModel>, Diagnostics> {
     let Plan { config, prior, proposed, private } = request;
     let held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
-    let planned = |state| Planned { state, private, requires_replace: vec![], identity: None };
+    let identify = held.is_none();
+    let planned = |state| {
+        // One that is not known yet is given at apply: OpenTofu cannot store it.
+        let identity = identify.then(|| identity::of(&state)).filter(Value::is_wholly_known);
+        Planned { state, private, requires_replace: vec![], identity }
+    };
 
     let Some(body) = config.yaml_body.known() else {
         return Ok(planned(later(proposed, held.as_ref())));
@@ -40,6 +48,9 @@ pub(crate) async fn plan(
         && let changes = held.key().changes_to(desired.key(), lives_in(held))
         && !changes.is_empty()
     {
+        if held.is_untouched() {
+            return Err(messages::import::another_object(held.key(), &changes).into());
+        }
         protected(&config, held)?;
         match moment(ctx, session, held) {
             Moment::Applying => {
@@ -49,6 +60,7 @@ pub(crate) async fn plan(
             Moment::Planning => {}
         }
         notices.push(messages::object::identity_changes(held.key(), &changes));
+        blast::tell(session, held, Fate::Replaced, notices).await;
         return Ok(replaced(planned(later(proposed, None))));
     }
     let (Some(terms), Reach::Ready(connection)) =
@@ -61,10 +73,14 @@ pub(crate) async fn plan(
     let Some(held) = &held else {
         return Ok(planned(creation::plan(&asked, proposed, notices).await?));
     };
+    if held.uid().is_empty() {
+        return Err(messages::upgrade::refresh_first(held.key()).into());
+    }
     match change::plan(&asked, held, proposed, notices).await? {
         Change::InPlace(state) => Ok(planned(*state)),
         Change::Replacement(state) => {
             protected(&config, held)?;
+            blast::tell(session, held, Fate::Replaced, notices).await;
             Ok(replaced(planned(*state)))
         }
     }

@@ -1,7 +1,8 @@
 //! Refresh: the object as it is now, seen through the fields that we left behind.
 //!
 //! Nothing is written, neither to the cluster nor to what is kept of the last write: that is what
-//! the next plan compares with. An object is dropped from state only if the server proved it
+//! the next plan compares with. Only where another provider wrote last, and nothing is kept, is it
+//! found anew (see `upgrade`). An object is dropped from state only if the server proved it
 //! absent.
 
 use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
@@ -15,6 +16,7 @@ use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
 use super::held::Held;
 use super::leaves;
 use super::model::ObjectModel;
+use super::upgrade;
 use crate::connect::{self, Reach};
 use crate::messages;
 use crate::session::Session;
@@ -42,7 +44,9 @@ pub(crate) async fn read(
         }
     };
     let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
-    if uid != held.uid() {
+    if held.uid().is_empty() {
+        upgrade::identify(&held, &live, &private)?;
+    } else if uid != held.uid() {
         if live["metadata"]["annotations"][ID_ANNOTATION].as_str() != Some(held.id()) {
             return Ok(ReadAnswer::Gone);
         }
@@ -57,9 +61,17 @@ pub(crate) async fn read(
         held.stored.save(&mut private)?;
         held = Held::load(held.model, &private)?;
     }
-    let projection = held.planner().refreshed(held.prior(), &live).map_err(unreadable)?;
+    let projection = if upgrade::lacks_memory(&held) {
+        let projection = upgrade::recover(&cluster, &location, &mut held, &live).await?;
+        held.stored.save(&mut private)?;
+        projection
+    } else if held.stored.kept.is_some() {
+        Some(held.planner().refreshed(held.prior(), &live).map_err(unreadable)?)
+    } else {
+        None
+    };
     let mut state = held.model.clone();
-    if held.stored.kept.is_some() {
+    if let Some(projection) = projection {
         let map = leaves::map(&projection, held.stored.key.as_ref());
         state.managed_state_projection = Value::Known(map);
     }

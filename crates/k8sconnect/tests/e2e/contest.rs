@@ -145,3 +145,45 @@ spec:
     assert_eq!(held, ["flux".to_owned(), "k8sconnect".to_owned()].into());
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn an_address_that_destroys_what_another_adopts_is_stopped_and_moved_does_it() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("old", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let uid = at.cluster.read(&settings(&at)).await.unwrap().unwrap()["metadata"]["uid"].clone();
+    at.object_with("new", CONFIG_MAP, "adopt = true");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "is to be destroyed and taken over in the same run");
+    says(&plan.text, "moved {");
+
+    at.runner
+        .write(
+            "moved.tf",
+            "moved {\n  from = k8sconnect_object.old\n  to = k8sconnect_object.new\n}\n",
+        )
+        .unwrap();
+    at.apply().await;
+    at.plan_empty().await;
+    let live = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(live["metadata"]["uid"], uid);
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_state_split_in_two_loses_nothing() {
+    let (one, two) = (Workspace::new(Tool::Terraform).await, Workspace::new(Tool::Terraform).await);
+    one.objects(&[("settings", CONFIG_MAP)]).init().await;
+    one.apply().await;
+    // The second state takes the object of the first over.
+    let body = CONFIG_MAP.replace("namespace: NS", &format!("namespace: {}", one.namespace.name()));
+    two.object_with("settings", &body, "adopt = true").init().await;
+    two.apply().await;
+    two.plan_empty().await;
+    // What the first destroys now, the second does not lose.
+    let destroyed = one.destroy().await;
+    says(&destroyed.text, "belongs to another state now and was left alone");
+    two.plan_empty().await;
+    assert!(one.cluster.read(&settings(&one)).await.unwrap().is_some());
+    two.destroy().await;
+}

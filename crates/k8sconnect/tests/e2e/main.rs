@@ -4,16 +4,19 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod between;
+mod blast;
 mod budget;
 mod contest;
 mod deletion;
 mod documented;
 mod drift;
 mod ignoring;
+mod import;
 mod in_one_apply;
 mod kinds;
 mod life;
 mod refusals;
 mod replacement;
 mod spelling;
+mod upgrade;
 mod workspace;

@@ -25,6 +25,9 @@ pub(super) async fn make(
     location: &Location,
 ) -> Result<Answer, Diagnostics> {
     let key = work.manifest.key();
+    if held.is_untouched() {
+        return first(work, held, location).await;
+    }
     if !work.terms.ignores_any() {
         let planner = held.planner();
         let content = planner
@@ -47,6 +50,17 @@ pub(super) async fn make(
         }
     }
     Err(messages::object::never_still(key).into())
+}
+
+/// The first write after an import takes the fields over, as an adoption does.
+async fn first(work: &Work<'_>, held: &Held, location: &Location) -> Result<Answer, Diagnostics> {
+    let changed = || messages::object::changed_meanwhile(work.manifest.key());
+    let live = look(work, location).await?;
+    if live["metadata"]["uid"].as_str() != Some(held.uid()) {
+        return Err(changed().into());
+    }
+    let taken = super::creation::take_over(work, location, held.id(), live).await?;
+    taken.ok_or_else(|| changed().into())
 }
 
 async fn attempt(

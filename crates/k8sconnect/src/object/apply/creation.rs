@@ -120,7 +120,8 @@ async fn in_the_way(
 /// How often a takeover that others disturb is begun anew.
 const TRIES: usize = 10;
 
-async fn take_over(
+/// Takes over the object that was read; `None` if it is gone meanwhile.
+pub(super) async fn take_over(
     work: &Work<'_>,
     location: &Location,
     id: &str,

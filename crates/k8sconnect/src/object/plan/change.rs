@@ -58,6 +58,15 @@ pub(super) async fn plan(
                 read => read,
             };
             let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
+            if let Some(live) = &told
+                && held.is_untouched()
+            {
+                let concealment = held.stored.key.as_ref();
+                let takeover = planner
+                    .takeover(asked.desired, concealment, live, &answer.object)
+                    .map_err(unreadable)?;
+                notices.push(messages::import::takes_over(key, &takeover));
+            }
             if decision.spelling == Spelling::Former {
                 state.yaml_body = held.model.yaml_body.clone();
             }
@@ -72,6 +81,9 @@ pub(super) async fn plan(
         Observation::Refused(status) => {
             if let Rejection::FieldConflicts(causes) = status.rejection() {
                 return Err(messages::refusal::conflicts(&causes, asked.desired, live).into());
+            }
+            if held.is_untouched() {
+                return Err(messages::import::not_as_it_is(asked.desired, &status).into());
             }
             let warning = match proof::weigh(asked, held, &location, live, &status).await? {
                 Refusal::Replace(warning) => warning,

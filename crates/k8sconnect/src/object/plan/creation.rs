@@ -9,10 +9,11 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::{Asked, later};
-use crate::object::leaves;
+use crate::memory::Claim;
 use crate::object::model::{ObjectModel, ObjectRef};
 use crate::object::place::{location, place};
 use crate::object::read::seen_of;
+use crate::object::{blast, leaves};
 use crate::terms::Adoption;
 use crate::{MANAGER, messages};
 
@@ -46,9 +47,14 @@ pub(super) async fn plan(
             }
         }
         Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
+        Observation::Exists(live) if contradicted(asked, &live) => {
+            return Err(messages::object::destroyed_and_adopted(key).into());
+        }
         // The predecessor of a replacement, which is there until the apply deletes it, or an
         // object that is going anyway.
-        Observation::Exists(live) if asked.session.memory.holds(uid_of(&live)) => {}
+        Observation::Exists(live) if asked.session.memory.holds(uid_of(&live)) => {
+            blast::tell_of_predecessor(asked, key, &live, notices).await;
+        }
         Observation::Exists(live) if is_going(&live) => {
             notices.push(messages::object::waits_for_predecessor(key));
         }
@@ -94,6 +100,12 @@ async fn adoption(
             Err(messages::refusal::refused(asked.desired, &status).into())
         }
     }
+}
+
+/// Whether another address of this configuration destroys what this one takes over.
+fn contradicted(asked: &Asked<'_>, live: &Json) -> bool {
+    asked.terms.adoption == Adoption::TakeOver
+        && asked.session.memory.claim_adoption(uid_of(live)) == Claim::Contradicted
 }
 
 fn uid_of(object: &Json) -> &str {

@@ -91,6 +91,9 @@ impl Batch {
                 drifter.strategic_patch(&target, (specimen.drift)()).await.unwrap();
             }
         }
+        for entry in &self.entries {
+            entry.case.specimen.at_rest(self.at.cluster, self.namespace(), &entry.name).await;
+        }
         let resources: Vec<_> = self.entries.iter().map(|entry| self.wanted(entry)).collect();
         self.at.runner.write("main.tf", &resources.join("\n")).unwrap();
     }

@@ -51,6 +51,9 @@ impl Learned {
             if operation == Operation::Create {
                 at.init().await;
             }
+            for specimen in &SPECIMENS {
+                specimen.at_rest(at.cluster, namespace, specimen.name).await;
+            }
             let start = proxy.requests().len();
             at.plan_changes().await;
             let middle = proxy.requests().len();

@@ -4,8 +4,10 @@
 mod specimens;
 mod writes;
 
+use std::time::Duration;
+
 use serde_json::Value;
-use testkit::Target;
+use testkit::{ControlPlane, Target};
 
 pub(super) use specimens::SPECIMENS;
 use writes::ANY_KIND;
@@ -164,5 +166,19 @@ impl Specimen {
 
     pub(super) fn target(&self, namespace: &str, name: &str) -> Target {
         Target::new(self.api_version, self.kind, namespace, name)
+    }
+
+    /// Waits until its controller has nothing to write any more. A write of its between plan and
+    /// apply costs one more request, and the cases count requests.
+    pub(super) async fn at_rest(&self, cluster: &ControlPlane, namespace: &str, name: &str) {
+        if self.kind == "Deployment" {
+            let observed = |seen: Option<&Value>| {
+                seen.is_none_or(|it| {
+                    it["status"]["observedGeneration"] == it["metadata"]["generation"]
+                })
+            };
+            let target = self.target(namespace, name);
+            cluster.wait_until(&target, Duration::from_secs(120), observed).await.unwrap();
+        }
     }
 }

@@ -1,0 +1,204 @@
+//! Kubeconfigs in files, several of them read as one.
+//!
+//! They are brought together as kubectl does it: the first file that has an entry of a name wins
+//! with the whole entry, the first that sets `current-context` with that. A file that is not there
+//! says nothing, as long as another one is.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::text::{self, Kubeconfig, Named, UserEntry};
+use super::{Base, find, resolve};
+use crate::connection::Connection;
+use crate::error::ConnectionError;
+
+/// The kubeconfigs of a list such as `KUBECONFIG` holds.
+pub struct KubeconfigFiles {
+    files: Vec<(PathBuf, Kubeconfig)>,
+}
+
+impl KubeconfigFiles {
+    /// Reads a list of paths, written as the operating system writes lists of paths. A `~/` at the
+    /// start of one is the home folder.
+    pub fn load(list: &str) -> Result<Self, ConnectionError> {
+        let mut files = Vec::new();
+        let mut missing = None;
+        for path in std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()) {
+            let found = at_home(&path);
+            match std::fs::read_to_string(&found) {
+                Ok(text) => {
+                    let folder = found.parent().unwrap_or(Path::new(""));
+                    files.push((path, rooted(text::parse(&text)?, folder)));
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    missing = missing.or(Some(unreadable(&path, &error)));
+                }
+                Err(error) => return Err(unreadable(&path, &error)),
+            }
+        }
+        match (files.is_empty(), missing) {
+            (false, _) => Ok(Self { files }),
+            (true, Some(missing)) => Err(missing),
+            (true, None) => Err(ConnectionError::BadKubeconfig { why: "its path is empty".into() }),
+        }
+    }
+
+    /// The names of all contexts, as they come.
+    pub fn contexts(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for context in self.files.iter().flat_map(|(_, config)| &config.contexts) {
+            if !names.contains(&context.name) {
+                names.push(context.name.clone());
+            }
+        }
+        names
+    }
+
+    /// The list of those files that a context needs: one, if one has all of it.
+    pub fn needed_for(&self, context: &str) -> String {
+        let first_with = |has: &dyn Fn(&Kubeconfig) -> bool| {
+            self.files.iter().position(|(_, config)| has(config))
+        };
+        let home = first_with(&|config| find(&config.contexts, context).is_some());
+        let entry = home.and_then(|n| find(&self.files[n].1.contexts, context));
+        let one_has_all = entry.is_some_and(|entry| {
+            let user = entry.user.as_deref().filter(|name| !name.is_empty());
+            first_with(&|config| find(&config.clusters, &entry.cluster).is_some()) == home
+                && user.is_none_or(|name| {
+                    first_with(&|config| find(&config.users, name).is_some()) == home
+                })
+        });
+        let needed: Vec<_> = match home {
+            Some(n) if one_has_all => vec![&self.files[n].0],
+            _ => self.files.iter().map(|(path, _)| path).collect(),
+        };
+        // What was split at separators holds none.
+        std::env::join_paths(needed).unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    pub fn connection(self, context: Option<&str>) -> Result<Connection, ConnectionError> {
+        let merged = self.files.into_iter().map(|(_, config)| config).reduce(|mut first, later| {
+            first.current_context =
+                first.current_context.filter(|name| !name.is_empty()).or(later.current_context);
+            add(&mut first.contexts, later.contexts);
+            add(&mut first.clusters, later.clusters);
+            add(&mut first.users, later.users);
+            first
+        });
+        match merged {
+            Some(merged) => resolve(&merged, context, Base::Folder(Path::new(""))),
+            None => Err(ConnectionError::BadKubeconfig { why: "it is empty".into() }),
+        }
+    }
+}
+
+fn add<T>(entries: &mut Vec<Named<T>>, later: Vec<Named<T>>) {
+    for entry in later {
+        if find(entries, &entry.name).is_none() {
+            entries.push(entry);
+        }
+    }
+}
+
+/// Relative paths start from the folder of the file that they stand in.
+fn rooted(mut config: Kubeconfig, folder: &Path) -> Kubeconfig {
+    let root = |path: &mut Option<String>| {
+        if let Some(path) = path {
+            *path = folder.join(&*path).display().to_string();
+        }
+    };
+    for cluster in &mut config.clusters {
+        root(&mut cluster.value.certificate_authority);
+    }
+    for Named { value: UserEntry { exec, .. }, .. } in &mut config.users {
+        // A bare name is looked up in PATH.
+        if let Some(exec) = exec
+            && exec.command.contains(std::path::is_separator)
+        {
+            exec.command = folder.join(&exec.command).display().to_string();
+        }
+    }
+    for user in &mut config.users {
+        root(&mut user.value.client_certificate);
+        root(&mut user.value.client_key);
+        root(&mut user.value.token_file);
+    }
+    config
+}
+
+fn at_home(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> ConnectionError {
+    ConnectionError::UnreadableFile {
+        field: "config_path",
+        path: path.display().to_string(),
+        why: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::Auth;
+
+    /// Two files: the first has a context whose user is in the second, which has one of its own
+    /// and a cluster that the first overrides.
+    fn two(folder: &Path) -> String {
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.join(name), text).unwrap();
+            folder.join(name)
+        };
+        let first = write(
+            "first",
+            "current-context: ''\n\
+             contexts: [{name: a, context: {cluster: one, user: u}}]\n\
+             clusters: [{name: one, cluster: {server: https://first}}]\n",
+        );
+        let second = write(
+            "second",
+            "current-context: b\n\
+             contexts: [{name: b, context: {cluster: two, user: u}}]\n\
+             clusters: [{name: one, cluster: {server: https://second}},\n\
+                        {name: two, cluster: {server: https://two}}]\n\
+             users: [{name: u, user: {tokenFile: token}}]\n",
+        );
+        let paths = [first, folder.join("missing"), second];
+        std::env::join_paths(paths).unwrap().into_string().unwrap()
+    }
+
+    #[test]
+    fn the_first_file_to_set_a_value_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = two(folder.path());
+        let files = || KubeconfigFiles::load(&list).unwrap();
+        assert_eq!(files().contexts(), ["a", "b"]);
+        let a = files().connection(Some("a")).unwrap();
+        assert_eq!(a.host.to_string(), "https://first");
+        assert_eq!(a.auth, Auth::TokenFile(folder.path().join("token")), "beside its own file");
+        let current = files().connection(None).unwrap();
+        assert_eq!(current.host.to_string(), "https://two", "an empty context sets nothing");
+    }
+
+    #[test]
+    fn one_file_is_named_where_one_has_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = KubeconfigFiles::load(&two(folder.path())).unwrap();
+        assert_eq!(files.needed_for("b"), folder.path().join("second").display().to_string());
+        let both = files.needed_for("a");
+        assert!(both.contains("first") && both.contains("second"), "{both}");
+        assert!(!both.contains("missing"), "{both}");
+    }
+
+    #[test]
+    fn files_of_which_none_is_there_are_an_error_that_names_one() {
+        let Err(error) = KubeconfigFiles::load("/nowhere/config") else {
+            panic!("nothing was read")
+        };
+        assert!(error.why().contains("/nowhere/config"), "{error}");
+    }
+}

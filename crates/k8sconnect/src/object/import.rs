@@ -1,0 +1,137 @@
+//! Import: an object that is there, put into state with the fields that were chosen.
+//!
+//! Nothing is written to the cluster. The projection stays null: the first plan after an import
+//! is an update in place, which takes the fields over and writes the id. The way to the cluster is
+//! remembered as a path and a context; no credential comes into state.
+
+use k8sconnect_cluster::{Cluster, Found, Kind, Location, Scope, Served};
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
+use k8sconnect_core::import_body;
+use k8sconnect_core::import_id::{ImportId, Subject};
+use k8sconnect_core::owners::Owners;
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, Import, Imported, Private, Value};
+
+use super::apply::new_key;
+use super::identity;
+use super::model::{ObjectModel, ObjectRef};
+use super::read::version_of;
+use super::stored::Stored;
+use crate::connect::{self, ClusterModel};
+use crate::messages;
+use crate::session::Session;
+
+pub(crate) async fn import(
+    session: &Session,
+    request: Import,
+) -> Result<Imported<ObjectModel>, Diagnostics> {
+    let (id, asked) = asked(request)?;
+    let files = connect::from_environment()?;
+    let contexts = files.contexts();
+    let (context, namespace) = asked.places(&contexts);
+    let context = match (context, contexts.as_slice()) {
+        (Some(context), _) => context.to_owned(),
+        (None, [only]) => only.clone(),
+        (None, _) => return Err(messages::import::no_context(&id, &contexts).into()),
+    };
+    let config_path = files.needed_for(&context);
+    let connection = files
+        .connection(Some(&context))
+        .map_err(|error| messages::import::kubeconfig_unusable(&error))?;
+    let cluster = session.cluster(&connection).await?;
+
+    let kind = kind(&cluster, &id, &asked).await?;
+    let location = locate(kind, namespace, asked.name());
+    let key = ObjectKey {
+        gvk: location.kind.gvk.clone(),
+        namespace: location.namespace.clone(),
+        name: location.name.clone(),
+    };
+    let live = live(&cluster, &location, &key, &context).await?;
+    let owners = Owners::of_object(&live)
+        .map_err(|error| messages::object::ownership_unreadable(&key, &error))?;
+    let body = import_body::body(&live, &key.gvk, &owners, &asked.fields, asked.values)
+        .map_err(|none| messages::import::no_such_manager(&key, &asked.fields, &none))?;
+
+    let stored = Stored {
+        kind: Some(location.kind.clone()),
+        key: Some(new_key()?),
+        seen: version_of(&live),
+        ..Stored::default()
+    };
+    let mut private = Private::default();
+    stored.save(&mut private)?;
+    let way = ClusterModel {
+        config_path: Value::Known(config_path),
+        context: Value::Known(context),
+        ..ClusterModel::default()
+    };
+    let state = ObjectModel {
+        yaml_body: Value::Known(body),
+        cluster: Value::Known(way),
+        id: Value::Known(uuid::Uuid::new_v4().to_string()),
+        uid: Value::Known(live["metadata"]["uid"].as_str().unwrap_or_default().to_owned()),
+        object_ref: Value::Known(ObjectRef::to(&location)),
+        ..ObjectModel::default()
+    };
+    let identity = Some(identity::of(&state));
+    Ok(Imported { state, private, identity })
+}
+
+/// What is asked for, and how it was written.
+fn asked(request: Import) -> Result<(String, ImportId), Diagnostics> {
+    match (request.id, request.identity) {
+        (None, Some(identity)) => {
+            let asked = identity::asked(identity)?;
+            Ok((asked.to_string(), asked))
+        }
+        (id, _) => {
+            let id = id.unwrap_or_default();
+            let asked =
+                ImportId::parse(&id).map_err(|error| messages::import::unreadable(&id, &error))?;
+            Ok((id, asked))
+        }
+    }
+}
+
+async fn kind(cluster: &Cluster, id: &str, asked: &ImportId) -> Result<Kind, Diagnostics> {
+    let unanswered = |error| Diagnostics::from(messages::connection::failed(&error));
+    let (found, word) = match &asked.subject {
+        Subject::ByWord { kind, .. } => {
+            (cluster.kind_called(kind).await.map_err(unanswered)?, kind.to_string())
+        }
+        Subject::Exactly { gvk, .. } | Subject::ByGvk { gvk, .. } => {
+            match cluster.kind(gvk).await.map_err(unanswered)? {
+                Served::Yes(kind) => (Some(kind), String::new()),
+                _ => (None, gvk.to_string()),
+            }
+        }
+    };
+    found.ok_or_else(|| messages::import::no_such_kind(id, &word).into())
+}
+
+fn locate(kind: Kind, namespace: Option<&str>, name: &str) -> Location {
+    let namespace = match kind.scope {
+        Scope::Namespaced => Some(namespace.unwrap_or(DEFAULT_NAMESPACE).to_owned()),
+        Scope::Cluster => None,
+    };
+    Location { kind, namespace, name: name.to_owned() }
+}
+
+async fn live(
+    cluster: &Cluster,
+    location: &Location,
+    key: &ObjectKey,
+    context: &str,
+) -> Result<Json, Diagnostics> {
+    let found = cluster.get(location).await;
+    match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
+        Found::Object(answer) if answer.object["metadata"]["deletionTimestamp"].is_null() => {
+            Ok(answer.object)
+        }
+        Found::Object(_) => Err(messages::import::is_going(key).into()),
+        Found::Absent(_) | Found::NotServed(_) => {
+            Err(messages::import::not_there(key, context).into())
+        }
+    }
+}
