@@ -37,13 +37,20 @@ impl Cluster {
         let patient = self.until(deadline);
         let mut pause = FIRST_PAUSE;
         loop {
-            if let Served::Yes(kind) = patient.kind(gvk).await? {
-                return Ok(Some(kind));
+            // What fails for lack of time is no trouble of the server's.
+            let late = || Instant::now() >= deadline;
+            match patient.kind(gvk).await {
+                Ok(Served::Yes(kind)) => return Ok(Some(kind)),
+                Ok(_) if late() => return Ok(None),
+                Err(_) if late() => return Ok(None),
+                Ok(_) => {}
+                Err(error) => return Err(error),
             }
-            if Instant::now() >= deadline {
-                return Ok(None);
-            }
-            match patient.definitions(gvk).await? {
+            let definitions = match patient.definitions(gvk).await {
+                Err(_) if late() => return Ok(None),
+                definitions => definitions?,
+            };
+            match definitions {
                 Definitions::Awaited(mut events) => {
                     let coming = async { while !concerns(events.next().await, gvk) {} };
                     if timeout_at(deadline, coming).await.is_err() {

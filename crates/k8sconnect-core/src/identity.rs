@@ -15,6 +15,28 @@ pub const ID_ANNOTATION: &str = "k8sconnect.terraform.io/terraform-id";
 /// now. Nobody wrote it in a body, so it is no field of ours; the next write drops it.
 pub const BIRTH_ANNOTATION: &str = "k8sconnect.terraform.io/created-at";
 
+/// Kubernetes' own groups, as far as their names have dots; those without are all its own.
+const BUILT_IN: [&str; 18] = [
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+];
+
 /// A kind, in one version of its group. The core group is the empty string.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gvk {
@@ -38,10 +60,10 @@ impl Gvk {
         }
     }
 
-    /// A group without a dot is Kubernetes' own and cannot gain kinds while the server runs; a
-    /// group with one may be served as soon as its CRD is there.
+    /// Kubernetes' own groups cannot gain kinds while the server runs. Any other group, those of
+    /// its neighbours (`gateway.networking.k8s.io`) included, is served as soon as its CRD is there.
     pub fn may_still_appear(&self) -> bool {
-        self.group.contains('.') && !self.group.ends_with(".k8s.io")
+        self.group.contains('.') && !BUILT_IN.contains(&self.group.as_str())
     }
 }
 
@@ -114,6 +136,15 @@ mod tests {
         assert_eq!((gvk.group.as_str(), gvk.version.as_str()), ("", "v1"));
         assert_eq!(gvk.api_version(), "v1");
         assert_eq!(Gvk::new("apps/v1", "Deployment").api_version(), "apps/v1");
+    }
+
+    #[test]
+    fn a_neighbour_of_kubernetes_may_still_appear() {
+        let may = |group: &str| Gvk::new(&format!("{group}/v1"), "X").may_still_appear();
+        assert!(
+            may("gateway.networking.k8s.io") && may("autoscaling.k8s.io") && may("example.com")
+        );
+        assert!(!may("networking.k8s.io") && !may("apps"));
     }
 
     fn key(kind: &str, namespace: Option<&str>, name: &str) -> ObjectKey {

@@ -79,7 +79,7 @@ impl Ignoring {
             ignored = ignored.union(&set.intersection(fields));
         }
         // An item that is ours stays ours by its key fields.
-        ignored.members().into_iter().filter(|path| !names_its_item(path)).collect()
+        ignored.members().into_iter().filter(|path| !path.names_its_item()).collect()
     }
 
     /// The set without what is ignored.
@@ -126,14 +126,6 @@ impl Ignoring {
             }
         }
         body
-    }
-}
-
-/// Whether a path ends in a key field of the item that it is in.
-fn names_its_item(path: &FieldPath) -> bool {
-    match path.elements() {
-        [.., PathElement::Key(keys), PathElement::Field(name)] => keys.contains_key(name),
-        _ => false,
     }
 }
 

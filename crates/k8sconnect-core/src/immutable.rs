@@ -8,20 +8,46 @@
 
 use serde_json::{Value, json};
 
+use crate::field::FieldPath;
+use crate::field::walk::at_written;
 use crate::identity::Gvk;
 use crate::rejection::{Cause, Rejection, Status};
 
 /// How a webhook's refusal begins.
 const WEBHOOK: &str = "admission webhook \"";
 
-/// The causes that name a field, if this refusal may be about a field that cannot change.
-pub fn suspects(refused: &Status) -> Vec<Cause> {
-    match refused.rejection() {
-        Rejection::Invalid(causes) if !refused.message.starts_with(WEBHOOK) => causes
-            .into_iter()
-            .filter(|cause| !cause.field.is_empty() && !cause.reason.is_empty())
-            .collect(),
-        _ => Vec::new(),
+/// What a refused update may be about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Suspicion {
+    /// Not about a field that cannot change.
+    None,
+    /// Perhaps about these.
+    Fields(Vec<Cause>),
+    /// About a map that was emptied. The server makes null of it, and then refuses the null.
+    Emptied(Cause),
+}
+
+/// Looks at a refusal, and at the body that was refused.
+pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
+    let Rejection::Invalid(causes) = refused.rejection() else {
+        return Suspicion::None;
+    };
+    if refused.message.starts_with(WEBHOOK) {
+        return Suspicion::None;
+    }
+    let named: Vec<_> = causes
+        .into_iter()
+        .filter(|cause| !cause.field.is_empty() && !cause.reason.is_empty())
+        .collect();
+    let emptied = |cause: &&Cause| {
+        let path = cause.field.parse::<FieldPath>();
+        let written = path.ok().and_then(|path| at_written(body, &path).cloned());
+        written.is_some_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty))
+    };
+    match named.iter().find(emptied) {
+        Some(cause) => Suspicion::Emptied(cause.clone()),
+        None if named.is_empty() => Suspicion::None,
+        None => Suspicion::Fields(named),
     }
 }
 
@@ -96,10 +122,19 @@ mod tests {
 
     #[test]
     fn a_policy_and_a_webhook_prove_nothing() {
-        assert_eq!(suspects(&refused("invalid", &[cause("", "")])), []);
+        let body = json!({});
+        assert_eq!(suspects(&refused("invalid", &[cause("", "")]), &body), Suspicion::None);
         let webhook = refused("admission webhook \"x\" denied the request: no", &selector());
-        assert_eq!(suspects(&webhook), []);
-        assert_eq!(suspects(&refused("Deployment is invalid", &selector())), selector());
+        assert_eq!(suspects(&webhook, &body), Suspicion::None);
+        let invalid = refused("Deployment is invalid", &selector());
+        assert_eq!(suspects(&invalid, &body), Suspicion::Fields(selector()));
+    }
+
+    #[test]
+    fn a_map_that_was_emptied_is_no_immutable_field() {
+        let null = refused("spec.labels must be of type object", &[cause("spec.labels", "x")]);
+        let body = json!({"spec": {"labels": {}}});
+        assert_eq!(suspects(&null, &body), Suspicion::Emptied(cause("spec.labels", "x")));
     }
 
     #[test]

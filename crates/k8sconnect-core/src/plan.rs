@@ -218,19 +218,23 @@ impl Planner<'_> {
         let now = Owners::of_object(live)?;
         let ours = self.our_fields(next, answer);
         let then = kept.map(|kept| self.our_fields(&kept.owners, live)).unwrap_or_default();
-        let leaves_now = self.project(&then.union(&ours), live, &now, desired);
+        // What was ours is looked at in the light of what was written then.
+        let mut leaves_now = self.project(&ours.difference(&then), live, &now, desired);
+        if let Some(prior) = prior {
+            leaves_now.0.extend(self.project(&then, live, &now, prior.manifest).0);
+        }
+        let secrecy = Secrecy::of_kind(desired.gvk());
         let mut notices = transition::compare(
             self.manager,
             kept.map(|kept| Then { texts: &kept.texts, fields: &then }),
-            Side { texts: &leaves_now.texts(key), owners: &now },
-            Side { texts: &projection.texts(key), owners: next },
+            Side { texts: &leaves_now.texts(key), owners: &now, secrecy },
+            Side { texts: &projection.texts(key), owners: next, secrecy },
             answer,
         );
-        // Never written by us under this id: whoever had our name before had it whole.
-        if kept.is_none() {
-            let former = self.our_fields(&now, live);
-            notices.deletes = transition::deletes(&former, &ours, live, answer);
-        }
+        // What our entry holds without our having written it, another k8sconnect configuration
+        // applied: it has the same name.
+        let foreign = self.our_fields(&now, live).difference(&then);
+        notices.deletes = transition::deletes(&foreign, &ours, live, answer);
         Ok(notices)
     }
 

@@ -102,6 +102,9 @@ impl Projection {
     }
 }
 
+/// What is shown where not even a hash is to be had.
+pub const CONCEALED_VALUE: &str = "(sensitive)";
+
 /// How the text of a concealed leaf begins.
 pub const CONCEALED: &str = "(sensitive, hash ";
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::field::walk::{at, step};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::owners::{Manager, Owners};
-use crate::projection::{CONCEALED, Texts};
+use crate::projection::{CONCEALED_VALUE, Secrecy, Texts};
 use crate::spelling::order;
 use crate::text;
 
@@ -27,6 +27,8 @@ pub struct Then<'a> {
 pub struct Side<'a> {
     pub texts: &'a Texts,
     pub owners: &'a Owners,
+    /// What may not be shown of the object.
+    pub secrecy: Secrecy,
 }
 
 /// What happens to one field, with those who hold it besides us.
@@ -86,7 +88,7 @@ pub fn compare(
     };
     // The server drops zeros (`paused: false`): such a leaf is ours without being there.
     let ours_next = next.owners.applied_by(manager);
-    let unseen = now.texts.keys().filter(|path| ours_next.contains(path));
+    let unseen = now.texts.keys().filter(|path| ours_next.contains(path) && !path.names_its_item());
     let paths: BTreeSet<_> = next.texts.keys().chain(unseen).collect();
     for path in paths {
         let (text_then, text_now) = (texts_then.get(path), now.texts.get(path));
@@ -114,10 +116,13 @@ pub fn compare(
     let Some(then) = then else {
         return notices;
     };
-    let dropped = then.fields.difference(&next.owners.applied_by(manager));
+    let dropped = then.fields.difference(&ours_next);
     for path in dropped.members() {
-        // A map or item goes with its last member; only leaves are worth a line.
-        let Some(after) = at(next_object, &path).filter(|_| texts_then.contains_key(&path)) else {
+        // A map or item goes with its last member; only leaves are worth a line. A map that was
+        // written empty and is filled by us now has not been dropped.
+        let leaf = texts_then.contains_key(&path) || now.texts.contains_key(&path);
+        let kept = ours_next.below(&path).is_some();
+        let Some(after) = at(next_object, &path).filter(|_| leaf && !kept) else {
             continue;
         };
         let holders: Vec<_> = next.owners.holders(&path).cloned().collect();
@@ -125,12 +130,11 @@ pub fn compare(
         let list = if holders.is_empty() { &mut notices.falls_back } else { &mut notices.stays };
         list.push(FieldNotice {
             then: texts_then.get(&path).cloned(),
-            // A hash says nothing about the value that comes next.
-            next: if is_hash(text_now.as_deref()) {
-                text_now.clone()
+            next: Some(if next.secrecy.conceals(&path) {
+                CONCEALED_VALUE.to_owned()
             } else {
-                Some(text::shown(after))
-            },
+                text::shown(after)
+            }),
             now: text_now,
             path,
             holders,
@@ -138,10 +142,6 @@ pub fn compare(
     }
     notices.falls_back.retain(|notice| notice.now != notice.next);
     notices
-}
-
-fn is_hash(text: Option<&str>) -> bool {
-    text.is_some_and(|text| text.starts_with(CONCEALED))
 }
 
 /// Lists of ours whose items stand otherwise on the live object than they will, though nobody asked

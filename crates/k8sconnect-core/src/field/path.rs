@@ -69,6 +69,14 @@ impl FieldPath {
         text::nfc(&self.to_string())
     }
 
+    /// Whether the path ends in a key field of the item that it is in.
+    pub fn names_its_item(&self) -> bool {
+        match self.0.as_slice() {
+            [.., PathElement::Key(keys), PathElement::Field(name)] => keys.contains_key(name),
+            _ => false,
+        }
+    }
+
     pub fn starts_with(&self, prefix: &FieldPath) -> bool {
         self.0.starts_with(&prefix.0)
     }

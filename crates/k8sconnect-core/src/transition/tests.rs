@@ -40,10 +40,15 @@ fn told(then: Option<&str>, now: &Moment, next: &Moment) -> Notices {
     compare(
         "k8sconnect",
         then.map(|_| Then { texts: &texts_then, fields: &fields }),
-        Side { texts: &texts(now.value), owners: &Owners::of_object(&live).unwrap() },
+        Side {
+            texts: &texts(now.value),
+            owners: &Owners::of_object(&live).unwrap(),
+            secrecy: Secrecy::None,
+        },
         Side {
             texts: &texts(next.value.filter(|_| ours_next)),
             owners: &Owners::of_object(&answer).unwrap(),
+            secrecy: Secrecy::None,
         },
         &answer,
     )

@@ -98,7 +98,8 @@ pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
         format!("{key} would have to be replaced, but is protected from deletion"),
         "The change cannot be made in place, and `delete_protection = true` forbids to delete the \
          object.\n\n\
-         Restore the old values in `yaml_body`, or set `delete_protection = false`.",
+         Restore the old values in `yaml_body`; or set `delete_protection = false`, apply that \
+         alone, and then make the change.",
     )
 }
 
@@ -123,6 +124,36 @@ pub(crate) fn destroyed_and_adopted(key: &ObjectKey) -> Diagnostic {
          If only the address changed, say so, and nothing is destroyed:\n\n  \
          moved {\n    from = OLD_ADDRESS\n    to   = NEW_ADDRESS\n  }",
     )
+}
+
+/// What is to be known of an object before anything is planned for it.
+pub(crate) fn standing(key: &ObjectKey, id: &str, live: &Value) -> Diagnostics {
+    let metadata = &live["metadata"];
+    let mut notices = Diagnostics::new();
+    if let Some(other) = metadata["annotations"][ID_ANNOTATION].as_str()
+        && other != id
+    {
+        notices.push(Diagnostic::warning(
+            format!("{key} bears the id of another state"),
+            format!(
+                "Its k8sconnect id is `{other}`, ours is `{id}`: another configuration has taken \
+                 it over, or somebody changed the annotation. Every write of ours takes it back, \
+                 and destroy leaves it alone.\n\n\
+                 To leave it to the other, let this state forget it with `terraform state rm`."
+            ),
+        ));
+    }
+    if !metadata["deletionTimestamp"].is_null() {
+        notices.push(Diagnostic::warning(
+            format!("{key} is being deleted by others"),
+            paragraphs([
+                &what_holds(live),
+                "Once it is gone, the next plan creates it anew. Until then changes are still \
+                 applied to it, and go with it.",
+            ]),
+        ));
+    }
+    notices
 }
 
 /// Another state has taken the object over.

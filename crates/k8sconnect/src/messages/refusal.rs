@@ -77,6 +77,21 @@ pub(crate) fn immutable(manifest: &Manifest, status: &Status, causes: &[Cause]) 
     )
 }
 
+/// A map was emptied, and the server cannot take that.
+pub(crate) fn emptied(manifest: &Manifest, status: &Status, cause: &Cause) -> Diagnostic {
+    let secrets = Secrets::of(manifest);
+    let diagnostic = Diagnostic::error(
+        format!("{}: `{}` cannot be emptied like this", manifest.key(), cause.field),
+        paragraphs([
+            &said(status.code, &secrets.cut_out_of(&status.message)),
+            "When the last key of a map goes, the API server makes null of the empty map that is \
+             left, and then refuses the null. The map itself is fine.",
+            "Leave the field out of `yaml_body` altogether instead of writing `{}`.",
+        ]),
+    );
+    on_body(manifest, diagnostic)
+}
+
 /// A change that was refused, and that a replacement might or might not get past.
 pub(crate) fn unproved(manifest: &Manifest, status: &Status, obstacle: &Status) -> Diagnostic {
     let secrets = Secrets::of(manifest);
@@ -204,7 +219,11 @@ fn sense(status: &Status) -> (&'static str, &'static str) {
             "It was deleted and made anew meanwhile. Run again: the next plan starts from what is \
              there now.",
         ),
-        Rejection::NotFound => ("is not there", "Run again: the next plan creates it."),
+        Rejection::NotFound => (
+            "cannot be found",
+            "There is nothing at this address that could be written: check name, namespace and \
+             kind. If the object was deleted meanwhile, the next plan creates it.",
+        ),
         Rejection::WebhookUnreachable => (
             "needs a webhook that does not answer",
             "Mend the webhook that the server names, or wait until it is up.",

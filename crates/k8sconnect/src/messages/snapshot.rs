@@ -134,6 +134,7 @@ fn refusals() -> Vec<Diagnostic> {
     let replaced = refusal::immutable(&web(), &fixed, &fixed.details.causes);
     messages.push(refusal::immutable_known_late(&web(), &replaced));
     messages.push(replaced);
+    messages.push(refusal::emptied(&web(), &fixed, &fixed.details.causes[0]));
     let taken = status(422, "provided port is already allocated", &[]);
     messages.push(refusal::unproved(&web(), &fixed, &taken));
     let host = || "https://127.0.0.1:6443".to_owned();
@@ -210,6 +211,11 @@ fn object_messages() -> Vec<Diagnostic> {
         object::ownership_unreadable(key, &FieldsV1Error("x:y".into())),
         object::answered_otherwise(key, &[surprise]),
     ];
+    let going = json!({"metadata": {
+        "deletionTimestamp": "2026-11-16T04:00:00Z", "finalizers": ["example.com/cleanup"],
+        "annotations": {k8sconnect_core::identity::ID_ANNOTATION: "0f3a"},
+    }});
+    messages.extend(object::standing(key, "ours", &going));
     messages.extend(object::server_warnings(key, &["spec.x is deprecated".to_owned()]));
     messages
 }

@@ -64,6 +64,7 @@ pub(crate) async fn update(
     let Update { prior, planned, private, .. } = request;
     let held = Held::load(prior, &private)?;
     if held.model.yaml_body == planned.yaml_body
+        && held.model.ignore_fields == planned.ignore_fields
         && held.model.managed_state_projection == planned.managed_state_projection
     {
         // Only the way to the cluster changed, or nothing that the cluster could tell.

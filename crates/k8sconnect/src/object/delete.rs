@@ -59,6 +59,10 @@ pub(crate) async fn delete(
 ) -> Result<(), Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
     let key = held.key();
+    if held.terms.deletion.protection == Protection::Protected {
+        // A taint or `-replace` gets past every plan of ours, but not past this.
+        return Err(messages::object::protected(key).into());
+    }
     let Reach::Ready(connection) = connect::reach(&held.model.cluster)? else {
         return Err(messages::connection::missing().into());
     };

@@ -22,7 +22,7 @@ use super::model::ObjectModel;
 use crate::connect::{self, Reach};
 use crate::messages::blast::Fate;
 use crate::session::Session;
-use crate::terms::Terms;
+use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
 
 pub(crate) async fn plan(
@@ -107,12 +107,14 @@ fn moment(ctx: &Context, session: &Session, held: &Held) -> Moment {
     }
 }
 
-/// A replacement deletes, which protection forbids. What counts is what is configured now.
+/// A replacement deletes, which protection forbids: the one that is configured, and the one in
+/// state, which stands until it is taken back by an apply of its own.
 fn protected(config: &ObjectModel, held: &Held) -> Result<(), Diagnostics> {
-    match config.delete_protection.known() {
-        Some(true) => Err(messages::object::protected_from_replacement(held.key()).into()),
-        _ => Ok(()),
+    let configured = config.delete_protection.known() == Some(&true);
+    if configured || held.terms.deletion.protection == Protection::Protected {
+        return Err(messages::object::protected_from_replacement(held.key()).into());
     }
+    Ok(())
 }
 
 /// How a change is to be made.

@@ -187,3 +187,27 @@ async fn a_state_split_in_two_loses_nothing() {
     assert!(one.cluster.read(&settings(&one)).await.unwrap().is_some());
     two.destroy().await;
 }
+
+#[tokio::test]
+async fn two_states_that_fight_over_an_object_are_told_of_each_other() {
+    let (one, two) = (Workspace::new(Tool::Terraform).await, Workspace::new(Tool::Terraform).await);
+    one.objects(&[("settings", CONFIG_MAP)]).init().await;
+    one.apply().await;
+    let smaller = CONFIG_MAP
+        .replace("namespace: NS", &format!("namespace: {}", one.namespace.name()))
+        .replace("  greeting: hello\n", "");
+    two.object_with("settings", &smaller, "adopt = true").init().await;
+    two.apply().await;
+    let plan = one.plan_changes().await;
+    says(&plan.text, "bears the id of another state");
+    one.apply().await;
+    // The first state's field would go with the next write of the second, which must say so.
+    two.object_with("settings", &smaller.replace("workers = 2", "workers = 3"), "adopt = true");
+    let plan = two.plan_changes().await;
+    says(&plan.text, "bears the id of another state");
+    says(&plan.text, "1 field will be deleted by the takeover");
+    says(&plan.text, "data.greeting");
+    two.apply().await;
+    two.plan_empty().await;
+    two.destroy().await;
+}

@@ -177,3 +177,38 @@ async fn what_an_object_owns_goes_with_it_unless_it_is_to_stay() {
     let plan = at.plan_fails().await;
     says(&plan.text, "`sideways` is not one of `background`, `foreground` and `orphan`");
 }
+
+#[tokio::test]
+async fn a_taint_does_not_get_past_protection() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.object_with("settings", CONFIG_MAP, "delete_protection = true").init().await;
+    at.apply().await;
+    let uid = at.cluster.read(&settings(&at)).await.unwrap().unwrap()["metadata"]["uid"].clone();
+    let run = at.runner.apply_with(&["-replace=k8sconnect_object.settings"]).await.unwrap();
+    assert!(!run.succeeded(), "{}", run.text);
+    says(&run.text, "is protected from deletion");
+    at.runner.run(&["taint", "k8sconnect_object.settings"]).await.unwrap().successful().unwrap();
+    assert!(!at.runner.apply().await.unwrap().succeeded());
+    let live = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(live["metadata"]["uid"], uid, "it was not touched");
+    at.runner.run(&["untaint", "k8sconnect_object.settings"]).await.unwrap().successful().unwrap();
+    at.object_with("settings", CONFIG_MAP, "");
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn an_object_that_is_going_is_said_to_go() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    pin(&at).await;
+    let path = format!("/api/v1/namespaces/{}/configmaps/settings", at.namespace.name());
+    at.cluster.request(http::Method::DELETE, &path, "", None).await.unwrap();
+    let plan = at.plan_empty().await;
+    says(&plan.text, "is being deleted by others");
+    says(&plan.text, "example.com/cleanup");
+    unpin(&at).await;
+    at.destroy().await;
+}

@@ -125,3 +125,31 @@ async fn a_change_between_plan_and_apply_is_told_by_the_apply() {
     at.plan_empty().await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn filling_an_empty_map_is_nobodys_drift_and_shows_no_secret() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let secret = "
+apiVersion: v1
+kind: Secret
+metadata: {name: keys, namespace: NS}
+stringData: {}
+";
+    let web = DEPLOYMENT.replace(
+        "      containers:",
+        "      volumes: [{name: v, emptyDir: {}}]\n      containers:",
+    );
+    at.objects(&[("keys", secret), ("web", &web)]).init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    at.objects(&[
+        ("keys", &secret.replace("stringData: {}", "stringData: {password: hunter2hunter2}")),
+        ("web", &web.replace("emptyDir: {}", "emptyDir: {medium: Memory}")),
+    ]);
+    let plan = at.plan_changes().await;
+    never_says(&plan.text, "Warning");
+    never_says(&plan.text, "aHVudGVyMmh1bnRlcjI");
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}

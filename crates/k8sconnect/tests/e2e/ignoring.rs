@@ -141,3 +141,27 @@ async fn ignoring_costs_one_read_more_at_apply() {
     at.plan_empty().await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn giving_up_an_ignored_field_tells_what_becomes_of_it() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let seven = DEPLOYMENT.replace("replicas: 2", "replicas: 7");
+    at.object_with("web", &seven, IGNORE_REPLICAS).init().await;
+    at.apply().await;
+    // Neither written nor ignored any more: the server falls back to one replica.
+    let without = DEPLOYMENT.replace("  replicas: 2\n", "");
+    at.objects(&[("web", &without)]);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "1 removed field will fall back to a default");
+    says(&plan.text, "is now 7 will be 1");
+    // In two steps it is told as well, at the second.
+    at.object_with("web", &without, IGNORE_REPLICAS);
+    at.apply().await;
+    at.plan_empty().await;
+    at.objects(&[("web", &without)]);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "1 removed field will fall back to a default");
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}

@@ -197,3 +197,36 @@ async fn a_replacement_can_be_planned_without_a_refresh() {
     at.plan_empty().await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn a_kind_of_a_neighbour_of_kubernetes_may_come_later() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let body = widget("gateway.networking.k8s.io", "w");
+    at.object_with("w", &body, "apply_timeout = \"2s\"").init().await;
+    let plan = at.plan_changes().await;
+    says(&plan.text, "cannot be planned in full yet");
+}
+
+#[tokio::test]
+async fn a_kind_that_a_served_group_lacks_is_waited_for_and_named() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let group = format!("{}.example.com", at.namespace.name());
+    at.objects(&[("definition", &definition(&group))]).init().await;
+    at.apply().await;
+    let body = widget(&group, "w").replace("kind: Widget", "kind: Widgets");
+    let both = format!(
+        "{}\n{}",
+        std::fs::read_to_string(at.runner.directory().join("main.tf")).unwrap(),
+        {
+            at.object_with("w", &body, "apply_timeout = \"2s\"");
+            std::fs::read_to_string(at.runner.directory().join("main.tf")).unwrap()
+        }
+    );
+    at.runner.write("main.tf", &both).unwrap();
+    let run = at.runner.apply().await.unwrap();
+    assert!(!run.succeeded());
+    says(&run.text, "cannot be created yet");
+    says(&run.text, "Did you mean `Widget`?");
+    says(&run.text, "depends_on");
+    at.destroy().await;
+}

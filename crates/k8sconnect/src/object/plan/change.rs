@@ -27,6 +27,9 @@ pub(super) async fn plan(
     let unreadable = |error| messages::object::ownership_unreadable(key, &error);
     let location = held.location(asked.cluster).await?;
     let read = recall(asked, held, &location).await?;
+    if let Some(live) = &read {
+        notices.extend(messages::object::standing(key, held.id(), live));
+    }
     let (mut ignoring, unseen) = asked.terms.ignoring(&held.stored.yielded);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     if unseen.is_empty() && glance(planner, asked, held, read.as_ref())? == Glance::Settled {

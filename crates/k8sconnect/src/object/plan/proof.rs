@@ -1,7 +1,7 @@
 //! A change was refused: is it one that the object can never take?
 
 use k8sconnect_cluster::{Location, Observation};
-use k8sconnect_core::immutable::{self, Trial, Verdict};
+use k8sconnect_core::immutable::{self, Suspicion, Trial, Verdict};
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::rejection::Status;
 use serde_json::Value as Json;
@@ -28,10 +28,17 @@ pub(super) async fn weigh(
 ) -> Result<Refusal, Diagnostics> {
     let desired = asked.desired;
     let mistake = || Refusal::Error(messages::refusal::refused(desired, refused).into());
-    let suspects = immutable::suspects(refused);
-    if suspects.is_empty() || desired.value() == held.manifest.value() {
+    if desired.value() == held.manifest.value() {
         return Ok(mistake());
     }
+    let suspects = match immutable::suspects(refused, desired.value()) {
+        Suspicion::Fields(causes) => causes,
+        Suspicion::None => return Ok(mistake()),
+        Suspicion::Emptied(cause) => {
+            let error = messages::refusal::emptied(desired, refused, &cause);
+            return Ok(Refusal::Error(error.into()));
+        }
+    };
     let former = held
         .planner()
         .content(&held.manifest, Some(held.prior()), live)
