@@ -30,7 +30,16 @@ impl Ignore {
                 problem: "the name of the manager is missing",
             }),
             Some(name) => Ok(Self::Manager(name.to_owned())),
-            None => Pattern::parse(text).map(Self::Fields),
+            None => {
+                let pattern = Pattern::parse(text)?;
+                if pattern.means_identity() {
+                    return Err(PatternError {
+                        text: text.to_owned(),
+                        problem: "it says which object is meant, and must be written",
+                    });
+                }
+                Ok(Self::Fields(pattern))
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
+use crate::field::{FieldPath, PathElement};
 use crate::identity::{Gvk, ObjectKey};
 use crate::yaml::{self, Document, Position, Step, YamlError};
 
@@ -36,6 +37,8 @@ pub enum ManifestError {
     WrongType { line: usize, field: String, wanted: &'static str },
     #[error("line {line}: `kind: {kind}` is a list of objects, not an object")]
     IsAList { line: usize, kind: String },
+    #[error("line {line}: `{field}` must be base64")]
+    NotBase64 { line: usize, field: String },
     #[error("line {line}: `metadata.generateName` cannot be applied")]
     GenerateName { line: usize },
     #[error("line {line}: `{field}` is written by the API server")]
@@ -211,6 +214,9 @@ impl Check<'_> {
             }
         };
         self.refuse_what_the_server_writes(object, metadata);
+        if (api_version.as_deref(), kind.as_deref()) == (Some("v1"), Some("Secret")) {
+            self.check_base64(object);
+        }
         Some(ObjectKey { gvk: Gvk::new(&api_version?, &kind?), namespace, name: name? })
     }
 
@@ -229,6 +235,22 @@ impl Check<'_> {
         if object.contains_key("status") {
             let line = self.line(&["status"]);
             self.errors.push(ManifestError::ServerOwned { line, field: "status".into() });
+        }
+    }
+
+    /// The server's own words about it name no field.
+    fn check_base64(&mut self, object: &Map<String, Value>) {
+        for (name, value) in object.get("data").and_then(Value::as_object).into_iter().flatten() {
+            let Some(text) = value.as_str() else {
+                continue;
+            };
+            let bare: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
+            if BASE64.decode(&bare).is_err() {
+                let line = self.line(&["data", name]);
+                let mut field = FieldPath::fields(["data"]);
+                field.push(PathElement::field(name.clone()));
+                self.errors.push(ManifestError::NotBase64 { line, field: field.to_string() });
+            }
         }
     }
 

@@ -80,6 +80,20 @@ impl Pattern {
         &self.text
     }
 
+    /// Whether the pattern takes in what says which object is meant.
+    pub fn means_identity(&self) -> bool {
+        let field = |n: usize| match self.steps.get(n) {
+            Some(Step::Field(name)) => name.as_str(),
+            _ => "",
+        };
+        match (field(0), self.steps.len()) {
+            ("apiVersion" | "kind", _) => true,
+            ("metadata", 1) => true,
+            ("metadata", 2) => matches!(field(1), "name" | "namespace"),
+            _ => self.steps.first() == Some(&Step::AnyField),
+        }
+    }
+
     /// The fields of `set` that the pattern means, seen on `object`: each match with all that the
     /// set has below it.
     pub fn matched(&self, set: &FieldSet, object: &Value) -> FieldSet {

@@ -121,3 +121,13 @@ fn a_path_into_an_atomic_is_seen() {
     assert_eq!(into.len(), 1);
     assert_eq!(into[0].0, "selector.app");
 }
+
+#[test]
+fn what_says_which_object_is_meant_cannot_be_ignored() {
+    for text in ["*", "kind", "apiVersion", "metadata", "metadata.name", "metadata.namespace"] {
+        assert!(Ignore::parse(text).is_err(), "{text}");
+    }
+    for text in ["metadata.labels", "metadata.annotations.name", "spec", "data.*"] {
+        assert!(Ignore::parse(text).is_ok(), "{text}");
+    }
+}

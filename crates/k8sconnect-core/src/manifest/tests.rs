@@ -89,3 +89,13 @@ fn shape_is_blind_to_scalars_only() {
     assert!(!parse("{a: null}").has_same_shape(&parse("{a: 1}")));
     assert!(!parse("{a: [1]}").has_same_shape(&parse("{a: [1, 2]}")));
 }
+
+#[test]
+fn plain_text_in_a_secrets_data_is_told_with_its_place() {
+    let text =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: aGk=\n  b.c: not base64\n";
+    assert_eq!(problems(text), ["line 6: `data[\"b.c\"]` must be base64"]);
+    let folded =
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: |\n    aGVs\n    bG8=\n";
+    assert!(Manifest::parse(folded).is_ok(), "line breaks are fine");
+}

@@ -34,6 +34,10 @@ fn advice(error: &ManifestError) -> &'static str {
             "Check the indentation and the quotes around that line."
         }
         ManifestError::Missing { .. } => "Every object needs `apiVersion`, `kind` and a name.",
+        ManifestError::NotBase64 { .. } => {
+            "`data` of a Secret holds base64. Write plain text in `stringData`, or encode it with \
+             `base64encode(…)`."
+        }
         ManifestError::GenerateName { .. } => {
             "Terraform must know which object is meant: give it a `metadata.name`."
         }

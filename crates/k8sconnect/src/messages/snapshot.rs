@@ -78,6 +78,7 @@ fn manifest_messages() -> Vec<Diagnostic> {
         "apiVersion: v1\nkind: List\nitems: []\n",
         "apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: x-\n",
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: 3\n  uid: x\nstatus: {}\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: \"!\"}\n",
         "apiVersion: v1\nkind: Pod\nkind: Job\nmetadata:\n  name: a\n",
     ];
     let mut messages: Vec<_> =

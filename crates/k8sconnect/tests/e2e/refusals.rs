@@ -259,3 +259,15 @@ async fn credentials_that_may_not_read_lose_nothing() {
     at.plan_empty().await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn what_only_the_provider_sets_cannot_be_configured() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.object_with("settings", CONFIG_MAP, "id = \"mine\"\n  uid = \"mine\"").init().await;
+    let plan = at.plan_fails().await;
+    says(&plan.text, "This attribute cannot be configured");
+    says(&plan.text, "`uid` is for the provider to set");
+    at.object_with("settings", CONFIG_MAP, r#"ignore_fields = ["kind"]"#);
+    let plan = at.plan_fails().await;
+    says(&plan.text, "it says which object is meant, and must be written");
+}

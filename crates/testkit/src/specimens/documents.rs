@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn takes_a_file_apart_and_keeps_the_text() {
         let text = "# licence\n---\napiVersion: v1\nkind: Pod # why\nmetadata: {name: a}\n--- # next\n---\n\
-                    apiVersion: v1\nkind: Secret\nmetadata: {name: b}\ndata:\n  pem: |\n    ---\n";
+                    apiVersion: v1\nkind: Secret\nmetadata: {name: b}\nstringData:\n  pem: |\n    ---\n";
         assert_eq!(kinds(text), ["Pod", "Secret"]);
         assert!(matches!(&documents(text)[0], Part::Object(one) if one.text.contains("# why")));
     }

@@ -29,6 +29,7 @@ impl Inner {
         if !context.capabilities().write_only_attributes_allowed {
             rules::refuse_write_only(&config, resource.schema(), told);
         }
+        rules::refuse_computed(&config, resource.schema(), told);
         resource.validate(&context, config, told).await?;
         Ok(proto::Findings::default())
     }

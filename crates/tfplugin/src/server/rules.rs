@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::path::{AttributePath, Step};
-use crate::schema::{Attribute, Schema, Shape};
+use crate::schema::{Attribute, Mode, Schema, Shape};
 use crate::value::{Data, Type, Value};
 
 /// Takes write-only values out: they belong in the configuration and nowhere else.
@@ -36,6 +36,22 @@ fn each_object(value: &mut Value, act: &mut dyn FnMut(&mut Data)) {
             entries.values_mut().for_each(|entry| each_object(entry, act));
         }
         Value::Known(object) => act(object),
+    }
+}
+
+/// Refuses values for attributes that only the provider sets. Terraform leaves this to providers,
+/// and would drop such a value without a word.
+pub(super) fn refuse_computed(config: &Data, schema: &Schema, told: &mut Diagnostics) {
+    for (name, attribute) in schema.attributes() {
+        let set = config.attribute(name).is_some_and(|value| !value.is_null());
+        if set && attribute.mode() == Some(Mode::Computed) {
+            let detail = format!(
+                "`{name}` is for the provider to set. Remove it; to use its value elsewhere, refer \
+                 to the attribute."
+            );
+            let path = AttributePath::root(name.clone());
+            told.push(Diagnostic::error("This attribute cannot be configured", detail).at(path));
+        }
     }
 }
 
