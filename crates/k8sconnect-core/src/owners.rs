@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::field::fields_v1::{self, FieldsV1Error};
-use crate::field::{FieldPath, FieldSet};
+use crate::field::{FieldPath, FieldSet, PathElement};
 
 /// How a manager came to own its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -83,6 +83,23 @@ impl Owners {
             .collect()
     }
 
+    /// The same with `stringData` of a Secret counted as `data`, which the server makes of it: its
+    /// entry is all that is recorded of whoever wrote it.
+    #[must_use]
+    pub fn with_string_data_as_data(&self) -> Owners {
+        let renamed = |path: FieldPath| match path.elements() {
+            [PathElement::Field(first), rest @ ..] if first == "stringData" => {
+                FieldPath::new([PathElement::field("data")].into_iter().chain(rest.iter().cloned()))
+            }
+            _ => path,
+        };
+        let entry = |Ownership { manager, fields }: &Ownership| Ownership {
+            manager: manager.clone(),
+            fields: fields.members().into_iter().map(renamed).collect(),
+        };
+        Self(self.0.iter().map(entry).collect())
+    }
+
     /// What the manager of this name owns by apply on the main resource; nothing if it has no
     /// entry.
     pub fn applied_by(&self, name: &str) -> FieldSet {
@@ -146,6 +163,14 @@ mod tests {
         assert!(ours.contains(&FieldPath::fields(["data", "a"])));
         assert!(!ours.contains(&FieldPath::fields(["data", "c"])));
         assert_eq!(owners.others("k8sconnect").count(), 2);
+    }
+
+    #[test]
+    fn whoever_wrote_string_data_holds_data() {
+        let list = json!([{"manager": "flux", "operation": "Apply", "apiVersion": "v1",
+                           "fieldsV1": {"f:stringData": {"f:a": {}}}}]);
+        let owners = Owners::from_managed_fields(&list).unwrap().with_string_data_as_data();
+        assert_eq!(owners.holders(&FieldPath::fields(["data", "a"])).count(), 1);
     }
 
     #[test]

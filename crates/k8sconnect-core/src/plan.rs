@@ -224,11 +224,16 @@ impl Planner<'_> {
             leaves_now.0.extend(self.project(&then, live, &now, prior.manifest).0);
         }
         let secrecy = Secrecy::of_kind(desired.gvk());
+        let told = |owners: &Owners| match secrecy {
+            Secrecy::SecretData => owners.with_string_data_as_data(),
+            Secrecy::None => owners.clone(),
+        };
+        let (told_now, told_next) = (told(&now), told(next));
         let mut notices = transition::compare(
             self.manager,
             kept.map(|kept| Then { texts: &kept.texts, fields: &then }),
-            Side { texts: &leaves_now.texts(key), owners: &now, secrecy },
-            Side { texts: &projection.texts(key), owners: next, secrecy },
+            Side { texts: &leaves_now.texts(key), owners: &told_now, secrecy },
+            Side { texts: &projection.texts(key), owners: &told_next, secrecy },
             answer,
         );
         // What our entry holds without our having written it, another k8sconnect configuration

@@ -250,6 +250,25 @@ pub(crate) fn if_applying(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// The summary names no object, so that many of these are shown as one.
+pub(crate) fn body_unknown() -> Diagnostic {
+    Diagnostic::warning(
+        "Objects whose `yaml_body` is not known yet are planned without the cluster",
+        "Something in it is known only after apply, so that the API server cannot be asked about \
+         it now. It is asked, and the object checked, during the apply.",
+    )
+}
+
+/// The same for the way to the cluster, or for an argument that says how.
+pub(crate) fn terms_unknown() -> Diagnostic {
+    Diagnostic::warning(
+        "Objects whose `cluster` or other arguments are not known yet are planned without the \
+         cluster",
+        "They depend on something that is known only after apply, such as a cluster that this very \
+         run creates. The API server is asked, and the object checked, during the apply.",
+    )
+}
+
 /// The plan goes on without knowing what the server will make of the object.
 pub(crate) fn planned_blind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
     Diagnostic::warning(

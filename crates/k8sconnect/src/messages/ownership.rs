@@ -29,6 +29,24 @@ pub(crate) fn told(key: &ObjectKey, notices: &Notices) -> Diagnostics {
     told
 }
 
+/// The error that stands for takings, where nothing is to be taken.
+pub(crate) fn contested(key: &ObjectKey, notices: &Notices) -> Option<Diagnostic> {
+    let held = notices.reverts.iter().chain(&notices.takes).filter(|it| !it.holders.is_empty());
+    let held: Vec<_> = held.cloned().collect();
+    if held.is_empty() {
+        return None;
+    }
+    Some(Diagnostic::error(
+        format!("{key}: {} held by other managers", count(held.len(), "field")),
+        format!(
+            "`force_conflicts = false` says that nothing is taken from others:\n\n{}\n\n\
+             To take the fields, set `force_conflicts = true`. To leave them to the others, remove \
+             them from `yaml_body`, or list them in `ignore_fields`.",
+            listed(&held)
+        ),
+    ))
+}
+
 fn reverts(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     Diagnostic::warning(
         format!("{key}: {} changed outside of Terraform", count(fields.len(), "field")),

@@ -198,6 +198,8 @@ fn object_messages() -> Vec<Diagnostic> {
         object::never_still(key),
         object::replaced_by_others(key),
         object::restored(key),
+        object::body_unknown(),
+        object::terms_unknown(),
         object::planned_blind(key, &kind),
         object::planned_blind(key, &namespace),
         object::planned_blind(key, &unreachable),
@@ -247,7 +249,9 @@ fn ownership_messages() -> Vec<Diagnostic> {
         }],
         deletes: vec![notice("data.old", &[], [None, None, None])],
     };
-    ownership::told(web().key(), &notices).into_iter().collect()
+    let mut messages: Vec<_> = ownership::told(web().key(), &notices).into_iter().collect();
+    messages.extend(ownership::contested(web().key(), &notices));
+    messages
 }
 
 fn blast_messages() -> Vec<Diagnostic> {

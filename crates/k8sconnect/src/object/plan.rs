@@ -7,7 +7,7 @@ mod change;
 mod creation;
 mod proof;
 
-use k8sconnect_cluster::{Cluster, Location, Observation};
+use k8sconnect_cluster::{Cluster, Conflicts, Location, Observation};
 use k8sconnect_core::identity::{LivesIn, ObjectKey};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
@@ -41,6 +41,7 @@ pub(crate) async fn plan(
     };
 
     let Some(body) = config.yaml_body.known() else {
+        notices.push(messages::object::body_unknown());
         return Ok(planned(later(proposed, held.as_ref())));
     };
     let desired = Manifest::parse(body).map_err(|errors| messages::manifest::unusable(&errors))?;
@@ -66,6 +67,7 @@ pub(crate) async fn plan(
     let (Some(terms), Reach::Ready(connection)) =
         (Terms::read(&config)?, connect::reach(&config.cluster)?)
     else {
+        notices.push(messages::object::terms_unknown());
         return Ok(planned(later(proposed, held.as_ref())));
     };
     let cluster = session.cluster(&connection).await?;
@@ -174,6 +176,12 @@ impl Asked<'_> {
         let vain = planner.ignored_in_vain(&answer.object).map_err(unreadable)?;
         if !vain.is_empty() {
             return Err(messages::terms::ignored_in_vain(key, &vain).into());
+        }
+        if self.terms.conflicts == Conflicts::Refuse
+            && let Some(contested) = messages::ownership::contested(key, &decision.notices)
+        {
+            // The server saw no conflict, because the other wrote the field under another name.
+            return Err(contested.into());
         }
         notices.extend(messages::object::server_warnings(key, &answer.warnings));
         notices.extend(messages::ownership::told(key, &decision.notices));

@@ -211,3 +211,31 @@ async fn two_states_that_fight_over_an_object_are_told_of_each_other() {
     two.plan_empty().await;
     two.destroy().await;
 }
+
+#[tokio::test]
+async fn a_rival_that_writes_string_data_is_named_and_not_robbed() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let secret = "
+apiVersion: v1
+kind: Secret
+metadata: {name: keys, namespace: NS}
+stringData: {a: minemine}
+";
+    at.object_with("keys", secret, "force_conflicts = false").init().await;
+    at.apply().await;
+    let theirs = json!({
+        "apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": "keys", "namespace": at.namespace.name()},
+        "stringData": {"a": "theirs"},
+    });
+    at.cluster.act_as("flux").force().apply(theirs).await.unwrap();
+    let plan = at.plan_fails().await;
+    says(&plan.text, "1 field held by other managers");
+    says(&plan.text, "`flux` (Apply");
+    at.object_with("keys", secret, "");
+    let plan = at.plan_changes().await;
+    says(&plan.text, "`flux` (Apply");
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}

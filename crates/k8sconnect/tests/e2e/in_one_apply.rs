@@ -120,6 +120,7 @@ resource "k8sconnect_object" "settings" {{
     at.init().await;
     let plan = at.plan_changes().await;
     says(&plan.text, "managed_state_projection = (known after apply)");
+    says(&plan.text, "is known only after apply, so that the API server cannot be asked");
     at.apply().await;
     at.plan_empty().await;
 
