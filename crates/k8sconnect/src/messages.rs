@@ -12,6 +12,7 @@ pub(crate) mod object;
 pub(crate) mod ownership;
 pub(crate) mod refusal;
 pub(crate) mod state;
+mod stuck;
 pub(crate) mod terms;
 pub(crate) mod upgrade;
 

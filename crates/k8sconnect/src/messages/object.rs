@@ -12,6 +12,7 @@ use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::refusal::said;
+use super::stuck::{commands, what_holds};
 use super::{ABSENT, count, one_line, paragraphs};
 use crate::object::Surprise;
 
@@ -45,8 +46,9 @@ pub(crate) fn still_there(key: &ObjectKey, live: &Value, waited: Duration) -> Di
         format!("{key} is still there after {} seconds", waited.as_secs()),
         paragraphs([
             &what_holds(live),
-            "State keeps the object. See that the controller behind the finalizer runs, then run \
-             again.",
+            &commands(key),
+            "State keeps the object. See that whoever should let it go is running, then run \
+             again; `force_destroy` removes finalizers that nobody serves any more.",
         ]),
     )
 }
@@ -176,24 +178,6 @@ pub(crate) fn predecessor_stays(key: &ObjectKey, live: &Value, waited: Duration)
             &format!("Apply waited {} seconds for it to go.", waited.as_secs()),
             "See that the controller behind the finalizer runs, then run again.",
         ]),
-    )
-}
-
-/// What keeps an object that is marked for deletion from going.
-fn what_holds(live: &Value) -> String {
-    let finalizers: Vec<_> = live["metadata"]["finalizers"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|finalizer| Some(format!("  {}", finalizer.as_str()?)))
-        .collect();
-    if finalizers.is_empty() {
-        return "It is marked for deletion, and no finalizer holds it; its dependents may.".into();
-    }
-    format!(
-        "It is marked for deletion, but waits for whoever serves {}:\n{}",
-        count(finalizers.len(), "finalizer"),
-        finalizers.join("\n")
     )
 }
 

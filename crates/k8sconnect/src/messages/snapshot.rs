@@ -157,6 +157,12 @@ fn refusals() -> Vec<Diagnostic> {
 }
 
 fn object_messages() -> Vec<Diagnostic> {
+    let shop =
+        Manifest::parse("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}").unwrap();
+    let full = json!({"kind": "Namespace", "metadata": {}, "status": {"conditions": [
+        {"type": "NamespaceContentRemaining", "status": "True",
+         "message": "Some resources are remaining: configmaps. has 1 resource instances"},
+    ]}});
     let web = web();
     let key = web.key();
     let change = [("metadata.name", "web".to_owned(), "site".to_owned())];
@@ -186,6 +192,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::not_deleted(key, &forbidden),
         object::still_there(key, &live, long),
         object::still_there(key, &json!({}), long),
+        object::still_there(shop.key(), &full, long),
         object::predecessor_stays(key, &live, long),
         object::still_there_by_force(key, &live),
         object::finalizers_removed(key, &live, long),

@@ -212,3 +212,27 @@ async fn an_object_that_is_going_is_said_to_go() {
     unpin(&at).await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn a_namespace_that_does_not_go_says_what_is_left_inside() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let body = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: NS-full\n";
+    at.object_with("full", body, "delete_timeout = \"20s\"").init().await;
+    at.apply().await;
+    let name = format!("{}-full", at.namespace.name());
+    let pinned = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "pinned", "namespace": name, "finalizers": ["example.com/cleanup"]},
+    });
+    at.cluster.act_as("operator").create(pinned).await.unwrap();
+    let destroy = at.runner.destroy().await.unwrap();
+    assert!(!destroy.succeeded(), "{}", destroy.text);
+    says(&destroy.text, "not empty yet");
+    says(&destroy.text, "configmaps. has 1 resource instances");
+    says(&destroy.text, "example.com/cleanup in 1 resource instances");
+    says(&destroy.text, "kubectl api-resources --verbs=list");
+    let target = Target::new("v1", "ConfigMap", name.as_str(), "pinned");
+    let none = json!({"metadata": {"finalizers": null}});
+    at.cluster.act_as("operator").merge_patch(&target, none).await.unwrap();
+    at.destroy().await;
+}
