@@ -6,6 +6,7 @@ use k8sconnect_core::owners::{Manager, Operation};
 use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use tfplugin::{Diagnostic, Diagnostics};
 
+use super::refusal::nothing_taken;
 use super::{ABSENT, count, one_line};
 
 /// More fields than this are counted, not listed.
@@ -36,15 +37,7 @@ pub(crate) fn contested(key: &ObjectKey, notices: &Notices) -> Option<Diagnostic
     if held.is_empty() {
         return None;
     }
-    Some(Diagnostic::error(
-        format!("{key}: {} held by other managers", count(held.len(), "field")),
-        format!(
-            "`force_conflicts = false` says that nothing is taken from others:\n\n{}\n\n\
-             To take the fields, set `force_conflicts = true`. To leave them to the others, remove \
-             them from `yaml_body`, or list them in `ignore_fields`.",
-            listed(&held)
-        ),
-    ))
+    Some(nothing_taken(key, held.len(), &listed(&held)))
 }
 
 fn reverts(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {

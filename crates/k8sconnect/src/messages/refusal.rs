@@ -132,16 +132,20 @@ pub(crate) fn immutable_known_late(manifest: &Manifest, warning: &Diagnostic) ->
 pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Value>) -> Diagnostic {
     let key = desired.key();
     let lines: Vec<_> = causes.iter().map(|cause| conflict(cause, desired, live)).collect();
-    let diagnostic = Diagnostic::error(
-        format!("{key}: {} held by other managers", count(causes.len(), "field")),
-        format!(
-            "`force_conflicts = false` says that nothing is taken from others:\n\n{}\n\n\
-             To take the fields, set `force_conflicts = true`. To leave them to the others, remove \
-             them from `yaml_body`, or list them in `ignore_fields`.",
-            lines.join("\n")
-        ),
-    );
+    let diagnostic = nothing_taken(key, causes.len(), &lines.join("\n"));
     on_body(desired, diagnostic)
+}
+
+/// Nothing is to be taken by force, and these fields would have to be.
+pub(super) fn nothing_taken(key: &ObjectKey, fields: usize, listed: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key}: {} held by other managers", count(fields, "field")),
+        format!(
+            "`force_conflicts = false` says that nothing is taken from others:\n\n{listed}\n\n\
+             To take the fields, set `force_conflicts = true`. To leave them to the others, remove \
+             them from `yaml_body`, or list them in `ignore_fields`."
+        ),
+    )
 }
 
 /// The server names the manager in a sentence only.
