@@ -1,9 +1,14 @@
-//! The `cluster` attribute: how a resource says where its object lives.
+//! How a resource says where its object lives: by a `cluster` of its own, by the name of one in
+//! the provider block, or by neither, which means the provider block's own.
+
+mod directory;
 
 use k8sconnect_cluster::{Connection, KubeconfigFiles};
-use tfplugin::{Attribute, AttributePath, Diagnostics, Nesting, Value, model};
+use tfplugin::{Attribute, AttributePath, Diagnostics, Nesting, Schema, Value, model};
 
 use crate::messages;
+
+pub(crate) use directory::Directory;
 
 model! {
     /// One way into a cluster, as the user wrote it.
@@ -22,9 +27,28 @@ pub(crate) enum Reach {
     Unknown,
 }
 
-pub(crate) fn attribute() -> Attribute {
+/// Adds both ways of naming a cluster to the schema of what talks to one.
+pub(crate) fn attributes(schema: Schema) -> Schema {
+    schema
+        .attribute(
+            "cluster",
+            attribute(Nesting::Single)
+                .optional()
+                .describe("The cluster that the object lives in; the provider block's if not set."),
+        )
+        .attribute(
+            "cluster_name",
+            Attribute::string().optional().describe(
+                "The name of a cluster among the provider block's `clusters`, instead of \
+                 `cluster`. Nothing of how it is reached stands in state.",
+            ),
+        )
+}
+
+/// The shape of one way into a cluster.
+pub(crate) fn attribute(nesting: Nesting) -> Attribute {
     Attribute::nested(
-        Nesting::Single,
+        nesting,
         [
             (
                 "kubeconfig",
@@ -48,16 +72,11 @@ pub(crate) fn attribute() -> Attribute {
             ),
         ],
     )
-    .describe("The cluster that the object lives in.")
 }
 
-/// Turns what the user wrote into a connection.
-pub(crate) fn reach(cluster: &Value<ClusterModel>) -> Result<Reach, Diagnostics> {
-    let cluster = match cluster {
-        Value::Known(cluster) => cluster,
-        Value::Unknown => return Ok(Reach::Unknown),
-        Value::Null => return Err(messages::connection::missing().into()),
-    };
+/// Turns what the user wrote at `at` into a connection.
+fn reach(cluster: &ClusterModel, at: &AttributePath) -> Result<Reach, Diagnostics> {
+    let path = |attribute: &str| at.clone().attribute(attribute);
     let context = match &cluster.context {
         Value::Known(context) => Some(context.as_str()),
         Value::Null => None,
@@ -65,7 +84,7 @@ pub(crate) fn reach(cluster: &Value<ClusterModel>) -> Result<Reach, Diagnostics>
     };
     let connection = match (&cluster.kubeconfig, &cluster.config_path) {
         (Value::Unknown, _) | (_, Value::Unknown) => return Ok(Reach::Unknown),
-        (Value::Null, Value::Null) => return Err(messages::connection::missing().into()),
+        (Value::Null, Value::Null) => return Err(messages::connection::empty(at.clone()).into()),
         (Value::Known(_), Value::Known(_)) => {
             return Err(messages::connection::two_ways(path("config_path")).into());
         }
@@ -78,12 +97,27 @@ pub(crate) fn reach(cluster: &Value<ClusterModel>) -> Result<Reach, Diagnostics>
     Ok(Reach::Ready(Box::new(connection)))
 }
 
-/// Checks what can be checked before anything runs: a file may be there only where the plan is
-/// made.
-pub(crate) fn check(cluster: &Value<ClusterModel>) -> Result<(), Diagnostics> {
+/// Checks what can be checked before anything runs: the provider block is not known then, and a
+/// file may be there only where the plan is made.
+pub(crate) fn check(
+    cluster: &Value<ClusterModel>,
+    name: &Value<String>,
+) -> Result<(), Diagnostics> {
+    if !cluster.is_null() && !name.is_null() {
+        return Err(messages::connection::also_named().into());
+    }
+    check_one(cluster, &AttributePath::root("cluster"))
+}
+
+/// The same for one way in, wherever it stands.
+pub(crate) fn check_one(
+    cluster: &Value<ClusterModel>,
+    at: &AttributePath,
+) -> Result<(), Diagnostics> {
     match cluster.known() {
         Some(cluster) if cluster.kubeconfig.is_null() && cluster.config_path.is_known() => Ok(()),
-        _ => reach(cluster).map(|_| ()),
+        Some(cluster) => reach(cluster, at).map(|_| ()),
+        None => Ok(()),
     }
 }
 
@@ -93,8 +127,4 @@ pub(crate) fn from_environment() -> Result<KubeconfigFiles, Diagnostics> {
     let list = list.ok_or_else(messages::import::no_kubeconfig)?;
     KubeconfigFiles::load(&list)
         .map_err(|error| messages::import::kubeconfig_unusable(&error).into())
-}
-
-fn path(attribute: &str) -> AttributePath {
-    AttributePath::root("cluster").attribute(attribute)
 }

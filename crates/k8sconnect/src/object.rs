@@ -66,7 +66,10 @@ impl Resource for ObjectResource {
                 Err(errors) => problems.push(messages::manifest::unusable(&errors)),
             }
         }
-        for checked in [connect::check(&config.cluster).err(), Terms::read(&config).err()] {
+        for checked in [
+            connect::check(&config.cluster, &config.cluster_name).err(),
+            Terms::read(&config).err(),
+        ] {
             problems.extend(checked.into_iter().flatten());
         }
         problems.into_result().map(|_| ())

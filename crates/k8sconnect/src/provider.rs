@@ -1,9 +1,11 @@
 //! The provider: what it offers, and the session that its resources share.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tfplugin::{Context, Diagnostics, Provider, Registry, Schema, model};
+use tfplugin::{Context, Diagnostics, Nesting, Provider, Registry, Schema, Value, model};
 
+use crate::connect::{self, ClusterModel, Directory};
 use crate::object::ObjectResource;
 use crate::session::Session;
 
@@ -13,27 +15,45 @@ pub struct K8sConnect {
 }
 
 model! {
-    /// The provider block. It has no arguments yet: the connection stands on each resource.
+    /// The provider block: clusters that resources need not describe themselves.
     #[derive(Clone, Debug, PartialEq, Default)]
-    pub struct ProviderBlock {}
+    pub struct ProviderBlock {
+        pub(crate) cluster: Value<ClusterModel>,
+        pub(crate) clusters: Value<BTreeMap<String, Value<ClusterModel>>>,
+    }
 }
 
 impl Provider for K8sConnect {
     type Config = ProviderBlock;
 
     fn schema(&self) -> Schema {
-        Schema::new(0).describe(
-            "Applies any Kubernetes object from plain YAML by server-side apply. The plan is what \
-             the API server answers to a dry-run, cut down to the fields that you wrote.",
-        )
+        Schema::new(0)
+            .describe(
+                "Applies any Kubernetes object from plain YAML by server-side apply. The plan is \
+                 what the API server answers to a dry-run, cut down to the fields that you wrote.",
+            )
+            .attribute(
+                "cluster",
+                connect::attribute(Nesting::Single).optional().describe(
+                    "The cluster of what names none itself. Nothing of it stands in state.",
+                ),
+            )
+            .attribute(
+                "clusters",
+                connect::attribute(Nesting::Map).optional().describe(
+                    "Clusters by name, for `cluster_name` to refer to. Nothing of them stands in \
+                     state.",
+                ),
+            )
     }
 
     async fn configure(
         &self,
         _ctx: &Context,
-        _config: ProviderBlock,
+        config: ProviderBlock,
         _notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        self.session.configure(Directory { default: config.cluster, named: config.clusters });
         Ok(())
     }
 

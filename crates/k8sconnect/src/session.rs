@@ -1,10 +1,11 @@
 //! What the resources of one provider process share.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use k8sconnect_cluster::{Cluster, Connection, Pool};
-use tfplugin::Diagnostics;
+use tfplugin::{Diagnostics, Value};
 
+use crate::connect::{ClusterModel, Directory, Reach};
 use crate::memory::Memory;
 use crate::messages;
 
@@ -12,10 +13,25 @@ use crate::messages;
 #[derive(Default)]
 pub(crate) struct Session {
     pool: Pool,
+    directory: RwLock<Directory>,
     pub(crate) memory: Memory,
 }
 
 impl Session {
+    /// Takes in what the provider block says, before any resource asks.
+    pub(crate) fn configure(&self, directory: Directory) {
+        *self.directory.write().unwrap_or_else(PoisonError::into_inner) = directory;
+    }
+
+    /// The way to the cluster that a resource names by its `cluster` and `cluster_name`.
+    pub(crate) fn reach(
+        &self,
+        cluster: &Value<ClusterModel>,
+        name: &Value<String>,
+    ) -> Result<Reach, Diagnostics> {
+        self.directory.read().unwrap_or_else(PoisonError::into_inner).reach(cluster, name)
+    }
+
     pub(crate) async fn cluster(
         &self,
         connection: &Connection,

@@ -340,6 +340,10 @@ fn other_messages() -> Vec<Diagnostic> {
     let none = ConnectionError::NoContextChosen { contexts };
     vec![
         connection::missing(),
+        connection::empty(AttributePath::root("cluster")),
+        connection::also_named(),
+        connection::unheard_of("prod", [].iter()),
+        connection::unheard_of("prod", ["east".to_owned(), "west".to_owned()].iter()),
         connection::two_ways(AttributePath::root("cluster")),
         connection::unusable(&none, AttributePath::root("cluster")),
         state::private_unreadable("kept", "it has version 2, this release reads 1"),

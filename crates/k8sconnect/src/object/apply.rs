@@ -23,7 +23,7 @@ use super::leaves;
 use super::model::{ObjectModel, ObjectRef, ProjectionMap};
 use super::read::{seen_of, version_of};
 use super::stored::Stored;
-use crate::connect::{self, Reach};
+use crate::connect::Reach;
 use crate::session::Session;
 use crate::terms::Terms;
 use crate::{MANAGER, messages};
@@ -93,7 +93,7 @@ impl<'a> Work<'a> {
         let manifest =
             Manifest::parse(body).map_err(|errors| messages::manifest::unusable(&errors))?;
         let terms = Terms::read(planned)?.ok_or_else(messages::state::unknown_terms)?;
-        let cluster = match connect::reach(&planned.cluster)? {
+        let cluster = match session.reach(&planned.cluster, &planned.cluster_name)? {
             Reach::Ready(connection) => session.cluster(&connection).await?,
             Reach::Unknown => return Err(messages::connection::missing().into()),
         };

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::delete::{Whose, whose};
 use super::held::Held;
 use super::plan::Asked;
-use crate::connect::{self, Reach};
+use crate::connect::Reach;
 use crate::messages;
 use crate::messages::blast::Fate;
 use crate::session::Session;
@@ -86,7 +86,8 @@ impl From<Diagnostics> for Unknown {
 
 /// The object as it is now, if it is there and ours.
 async fn live_of(session: &Session, held: &Held) -> Result<Option<(Cluster, Json)>, Unknown> {
-    let Reach::Ready(connection) = connect::reach(&held.model.cluster)? else {
+    let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
+    else {
         return Err(Diagnostics::from(messages::connection::missing()).into());
     };
     let cluster = session.cluster(&connection).await?.until(Instant::now() + PATIENCE);

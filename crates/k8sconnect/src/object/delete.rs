@@ -17,7 +17,7 @@ use super::blast;
 use super::held::Held;
 use super::model::ObjectModel;
 use super::read::definition_gone;
-use crate::connect::{self, Reach};
+use crate::connect::Reach;
 use crate::memory::Claim;
 use crate::messages;
 use crate::messages::blast::Fate;
@@ -63,7 +63,8 @@ pub(crate) async fn delete(
         // A taint or `-replace` gets past every plan of ours, but not past this.
         return Err(messages::object::protected(key).into());
     }
-    let Reach::Ready(connection) = connect::reach(&held.model.cluster)? else {
+    let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
+    else {
         return Err(messages::connection::missing().into());
     };
     let cluster = session.cluster(&connection).await?;

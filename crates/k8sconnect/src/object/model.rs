@@ -14,6 +14,7 @@ model! {
     pub(crate) struct ObjectModel {
         pub(crate) yaml_body: Value<String>,
         pub(crate) cluster: Value<ClusterModel>,
+        pub(crate) cluster_name: Value<String>,
         pub(crate) force_conflicts: Value<bool>,
         pub(crate) ignore_fields: Value<Vec<Value<String>>>,
         pub(crate) adopt: Value<bool>,

@@ -19,7 +19,7 @@ use super::blast;
 use super::held::Held;
 use super::identity;
 use super::model::ObjectModel;
-use crate::connect::{self, Reach};
+use crate::connect::Reach;
 use crate::messages::blast::Fate;
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
@@ -65,7 +65,7 @@ pub(crate) async fn plan(
         return Ok(replaced(planned(later(proposed, None))));
     }
     let (Some(terms), Reach::Ready(connection)) =
-        (Terms::read(&config)?, connect::reach(&config.cluster)?)
+        (Terms::read(&config)?, session.reach(&config.cluster, &config.cluster_name)?)
     else {
         notices.push(messages::object::terms_unknown());
         return Ok(planned(later(proposed, held.as_ref())));

@@ -17,7 +17,7 @@ use super::held::Held;
 use super::leaves;
 use super::model::ObjectModel;
 use super::upgrade;
-use crate::connect::{self, Reach};
+use crate::connect::Reach;
 use crate::messages;
 use crate::session::Session;
 use crate::terms::Terms;
@@ -30,7 +30,8 @@ pub(crate) async fn read(
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
     let key = held.key().clone();
-    let Reach::Ready(connection) = connect::reach(&held.model.cluster)? else {
+    let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
+    else {
         return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
     };
     let cluster = session.cluster(&connection).await?;

@@ -8,7 +8,7 @@ use crate::connect;
 pub(crate) const VERSION: i64 = 10;
 
 pub(crate) fn schema() -> Schema {
-    Schema::new(VERSION)
+    connect::attributes(Schema::new(VERSION))
         .describe(
             "One Kubernetes object of any kind, custom resources included, from plain YAML, \
              applied by server-side apply. The plan shows what the API server answers to a \
@@ -21,7 +21,6 @@ pub(crate) fn schema() -> Schema {
                  key order and quoting may change without a change being planned.",
             ),
         )
-        .attribute("cluster", connect::attribute().required())
         .attribute(
             "force_conflicts",
             Attribute::bool().optional().describe(

@@ -1,0 +1,55 @@
+//! The clusters that the provider block names.
+
+use std::collections::BTreeMap;
+
+use tfplugin::{AttributePath, Diagnostics, Value};
+
+use super::{ClusterModel, Reach, reach};
+use crate::messages;
+
+/// What the provider block says about clusters. None of it ever lands in state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Directory {
+    /// Where objects live that name no cluster.
+    pub(crate) default: Value<ClusterModel>,
+    pub(crate) named: Value<BTreeMap<String, Value<ClusterModel>>>,
+}
+
+impl Directory {
+    /// Finds the cluster that a resource names, and the way to it.
+    pub(crate) fn reach(
+        &self,
+        cluster: &Value<ClusterModel>,
+        name: &Value<String>,
+    ) -> Result<Reach, Diagnostics> {
+        match (cluster, name) {
+            (Value::Known(cluster), Value::Null) => reach(cluster, &AttributePath::root("cluster")),
+            (Value::Unknown, _) | (_, Value::Unknown) => Ok(Reach::Unknown),
+            (Value::Known(_), Value::Known(_)) => Err(messages::connection::also_named().into()),
+            (Value::Null, Value::Known(name)) => self.named(name),
+            (Value::Null, Value::Null) => match &self.default {
+                Value::Known(cluster) => reach(cluster, &AttributePath::root("cluster")),
+                Value::Unknown => Ok(Reach::Unknown),
+                Value::Null => Err(messages::connection::missing().into()),
+            },
+        }
+    }
+
+    fn named(&self, name: &str) -> Result<Reach, Diagnostics> {
+        let none = BTreeMap::new();
+        let named = match &self.named {
+            Value::Known(named) => named,
+            Value::Unknown => return Ok(Reach::Unknown),
+            Value::Null => &none,
+        };
+        match named.get(name) {
+            Some(Value::Known(cluster)) => {
+                reach(cluster, &AttributePath::root("clusters").key(name))
+            }
+            Some(Value::Unknown) => Ok(Reach::Unknown),
+            Some(Value::Null) | None => {
+                Err(messages::connection::unheard_of(name, named.keys()).into())
+            }
+        }
+    }
+}
