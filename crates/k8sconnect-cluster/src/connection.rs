@@ -80,6 +80,11 @@ impl Host {
             .build()
     }
 
+    /// Whether anybody on the way could listen.
+    pub fn is_encrypted(&self) -> bool {
+        self.scheme == Scheme::HTTPS
+    }
+
     /// The name (or address) alone, as a certificate would carry it.
     pub fn name(&self) -> &str {
         self.authority.host().trim_start_matches('[').trim_end_matches(']')

@@ -132,7 +132,7 @@ fn fixed(auth: &Auth) -> Result<Option<HeaderValue>, ConnectionError> {
     }
 }
 
-fn bearer(token: &str) -> Result<HeaderValue, ConnectionError> {
+pub(crate) fn bearer(token: &str) -> Result<HeaderValue, ConnectionError> {
     header("token", &format!("Bearer {token}"))
 }
 

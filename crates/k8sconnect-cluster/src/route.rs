@@ -45,18 +45,22 @@ impl Route {
         tcp.set_nodelay(true);
         tcp.set_keepalive(Some(KEEP_ALIVE));
         tcp.set_connect_timeout(Some(CONNECT_LIMIT));
-        let refused = |why: &str| ConnectionError::BadValue { field: "proxy-url", why: why.into() };
         let intercept = match proxy {
             None => Matcher::from_env().intercept(server),
-            Some(proxy) => {
-                let rules = Matcher::builder().all(proxy.expose()).build();
-                Some(rules.intercept(server).ok_or_else(|| refused("it is not a URL"))?)
-            }
+            Some(proxy) => Some(intercept("proxy-url", server, proxy)?),
         };
         match intercept {
             None => Ok(Self::Direct(tcp)),
-            Some(proxy) => Self::through(&proxy, tcp)
-                .ok_or_else(|| refused("only `http`, `socks5` and `socks5h` proxies are known")),
+            Some(proxy) => Self::through(&proxy, tcp).ok_or_else(|| unknown_scheme("proxy-url")),
+        }
+    }
+
+    /// Whether a proxy can be used at all, before anything is asked of it.
+    pub(crate) fn check(field: &'static str, proxy: &Secret) -> Result<(), ConnectionError> {
+        let intercept = intercept(field, &Uri::from_static("https://host"), proxy)?;
+        match intercept.uri().scheme_str() {
+            Some("http" | "socks5" | "socks5h") => Ok(()),
+            _ => Err(unknown_scheme(field)),
         }
     }
 
@@ -79,6 +83,23 @@ impl Route {
             _ => None,
         }
     }
+}
+
+/// What an explicit proxy means for a server: every host goes through it.
+fn intercept(
+    field: &'static str,
+    server: &Uri,
+    proxy: &Secret,
+) -> Result<Intercept, ConnectionError> {
+    let rules = Matcher::builder().all(proxy.expose()).build();
+    rules
+        .intercept(server)
+        .ok_or_else(|| ConnectionError::BadValue { field, why: "it is not a URL".into() })
+}
+
+fn unknown_scheme(field: &'static str) -> ConnectionError {
+    let why = "only `http`, `socks5` and `socks5h` proxies are known".into();
+    ConnectionError::BadValue { field, why }
 }
 
 impl Service<Uri> for Route {

@@ -11,13 +11,14 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::sign::{CertifiedKey, SigningKey, SingleCertAndKey};
 use rustls::{
     ClientConfig, DigitallySignedStruct, InconsistentKeys, RootCertStore, SignatureScheme,
 };
 
 use crate::connection::{Identity, Tls, Trust};
 use crate::error::ConnectionError;
+use crate::secret::Secret;
 
 /// `identity` is the connection's own or one that a plugin brought.
 pub(crate) fn client_config(
@@ -34,7 +35,8 @@ pub(crate) fn client_config(
     let mut config = match identity {
         None => config.with_no_client_auth(),
         Some(identity) => {
-            let shown = SingleCertAndKey::from(certified(identity)?);
+            let shown = certified("client-certificate", "client-key", identity)?;
+            let shown = SingleCertAndKey::from(shown);
             config.with_client_cert_resolver(Arc::new(shown))
         }
     };
@@ -44,23 +46,32 @@ pub(crate) fn client_config(
 
 /// Put together by hand, because rustls' own way refuses version 1 certificates, which a plain
 /// `openssl x509 -req` makes and which Kubernetes takes.
-fn certified(identity: &Identity) -> Result<CertifiedKey, ConnectionError> {
-    let chain = certificates("client-certificate", &identity.certificate)?;
-    let unusable = |why: &str| ConnectionError::BadValue { field: "client-key", why: why.into() };
-    // The parser's error may quote the text, and the text is the key.
-    let key = PrivateKeyDer::from_pem_slice(identity.key.expose().as_bytes())
-        .ok()
-        .and_then(|key| provider().key_provider.load_private_key(key).ok())
-        .ok_or_else(|| {
-            unusable("it is not a private key in PEM (PKCS#8, PKCS#1 or SEC1, not encrypted)")
-        })?;
-    let certified = CertifiedKey::new(chain, key);
+pub(crate) fn certified(
+    certificate_field: &'static str,
+    key_field: &'static str,
+    identity: &Identity,
+) -> Result<CertifiedKey, ConnectionError> {
+    let chain = certificates(certificate_field, &identity.certificate)?;
+    let certified = CertifiedKey::new(chain, key(key_field, &identity.key)?);
     match certified.keys_match() {
         Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
-            Err(unusable("it is not the key of the client certificate"))
+            let why = "it is not the key of the client certificate".into();
+            Err(ConnectionError::BadValue { field: key_field, why })
         }
         _ => Ok(certified),
     }
+}
+
+pub(crate) fn key(
+    field: &'static str,
+    pem: &Secret,
+) -> Result<Arc<dyn SigningKey>, ConnectionError> {
+    let why = "it is not a private key in PEM (PKCS#8, PKCS#1 or SEC1, not encrypted)";
+    // The parser's error may quote the text, and the text is the key.
+    PrivateKeyDer::from_pem_slice(pem.expose().as_bytes())
+        .ok()
+        .and_then(|key| provider().key_provider.load_private_key(key).ok())
+        .ok_or_else(|| ConnectionError::BadValue { field, why: why.into() })
 }
 
 fn provider() -> Arc<CryptoProvider> {
@@ -73,16 +84,28 @@ fn verifier(trust: &Trust) -> Result<Arc<dyn ServerCertVerifier>, ConnectionErro
         Trust::System => system_verifier(),
         Trust::Anyone => Ok(Arc::new(Anyone(provider()))),
         Trust::Authorities(pem) => {
-            let unusable =
-                |why: String| ConnectionError::BadValue { field: "certificate-authority", why };
-            let mut roots = RootCertStore::empty();
-            for certificate in certificates("certificate-authority", pem)? {
-                roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
-            }
-            let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), provider());
-            Ok(verifier.build().map_err(|error| unusable(error.to_string()))?)
+            let field = "certificate-authority";
+            let roots = authorities(field, pem)?.into();
+            let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider());
+            let unusable = |error: rustls::server::VerifierBuilderError| {
+                ConnectionError::BadValue { field, why: error.to_string() }
+            };
+            Ok(verifier.build().map_err(unusable)?)
         }
     }
+}
+
+pub(crate) fn authorities(
+    field: &'static str,
+    pem: &str,
+) -> Result<RootCertStore, ConnectionError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(field, pem)? {
+        let unusable =
+            |error: rustls::Error| ConnectionError::BadValue { field, why: error.to_string() };
+        roots.add(certificate).map_err(unusable)?;
+    }
+    Ok(roots)
 }
 
 fn system_verifier() -> Result<Arc<dyn ServerCertVerifier>, ConnectionError> {
@@ -99,7 +122,7 @@ fn system_verifier() -> Result<Arc<dyn ServerCertVerifier>, ConnectionError> {
     }
 }
 
-fn certificates(
+pub(crate) fn certificates(
     field: &'static str,
     pem: &str,
 ) -> Result<Vec<CertificateDer<'static>>, ConnectionError> {

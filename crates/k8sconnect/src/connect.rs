@@ -1,101 +1,27 @@
 //! How a resource says where its object lives: by a `cluster` of its own, by the name of one in
 //! the provider block, or by neither, which means the provider block's own.
+//!
+//! Nothing is assumed that is not written: neither a current context nor the cluster that Terraform
+//! may run in.
 
 mod directory;
+mod inline;
+mod place;
+mod schema;
+mod way;
 
-use k8sconnect_cluster::{Connection, KubeconfigFiles};
-use tfplugin::{Attribute, AttributePath, Diagnostics, Nesting, Schema, Value, model};
+use std::collections::BTreeMap;
+
+use k8sconnect_cluster::KubeconfigFiles;
+use tfplugin::{AttributePath, Diagnostics, Value};
 
 use crate::messages;
+use place::Place;
+use way::Files;
 
 pub(crate) use directory::Directory;
-
-model! {
-    /// One way into a cluster, as the user wrote it.
-    #[derive(Clone, Debug, PartialEq, Default)]
-    pub(crate) struct ClusterModel {
-        pub(crate) kubeconfig: Value<String>,
-        pub(crate) config_path: Value<String>,
-        pub(crate) context: Value<String>,
-    }
-}
-
-/// Where a connection stands.
-pub(crate) enum Reach {
-    Ready(Box<Connection>),
-    /// Something in it is known only once something else is applied.
-    Unknown,
-}
-
-/// Adds both ways of naming a cluster to the schema of what talks to one.
-pub(crate) fn attributes(schema: Schema) -> Schema {
-    schema
-        .attribute(
-            "cluster",
-            attribute(Nesting::Single)
-                .optional()
-                .describe("The cluster that the object lives in; the provider block's if not set."),
-        )
-        .attribute(
-            "cluster_name",
-            Attribute::string().optional().describe(
-                "The name of a cluster among the provider block's `clusters`, instead of \
-                 `cluster`. Nothing of how it is reached stands in state.",
-            ),
-        )
-}
-
-/// The shape of one way into a cluster.
-pub(crate) fn attribute(nesting: Nesting) -> Attribute {
-    Attribute::nested(
-        nesting,
-        [
-            (
-                "kubeconfig",
-                Attribute::string().optional().sensitive().describe(
-                    "The text of a kubeconfig. File paths in it must be absolute, or better, \
-                     their contents inlined. Either this or `config_path` is set.",
-                ),
-            ),
-            (
-                "config_path",
-                Attribute::string().optional().describe(
-                    "The path of a kubeconfig, or of several, as `KUBECONFIG` lists them. Only \
-                     the path stands in state.",
-                ),
-            ),
-            (
-                "context",
-                Attribute::string().optional().describe(
-                    "The context of the kubeconfig to use; its `current-context` if not set.",
-                ),
-            ),
-        ],
-    )
-}
-
-/// Turns what the user wrote at `at` into a connection.
-fn reach(cluster: &ClusterModel, at: &AttributePath) -> Result<Reach, Diagnostics> {
-    let path = |attribute: &str| at.clone().attribute(attribute);
-    let context = match &cluster.context {
-        Value::Known(context) => Some(context.as_str()),
-        Value::Null => None,
-        Value::Unknown => return Ok(Reach::Unknown),
-    };
-    let connection = match (&cluster.kubeconfig, &cluster.config_path) {
-        (Value::Unknown, _) | (_, Value::Unknown) => return Ok(Reach::Unknown),
-        (Value::Null, Value::Null) => return Err(messages::connection::empty(at.clone()).into()),
-        (Value::Known(_), Value::Known(_)) => {
-            return Err(messages::connection::two_ways(path("config_path")).into());
-        }
-        (Value::Known(text), Value::Null) => Connection::from_kubeconfig(text, context)
-            .map_err(|error| messages::connection::unusable(&error, path("kubeconfig")))?,
-        (Value::Null, Value::Known(list)) => KubeconfigFiles::load(list)
-            .and_then(|files| files.connection(context))
-            .map_err(|error| messages::connection::unusable(&error, path("config_path")))?,
-    };
-    Ok(Reach::Ready(Box::new(connection)))
-}
+pub(crate) use schema::{ClusterModel, attribute, attributes};
+pub(crate) use way::Reach;
 
 /// Checks what can be checked before anything runs: the provider block is not known then, and a
 /// file may be there only where the plan is made.
@@ -103,20 +29,33 @@ pub(crate) fn check(
     cluster: &Value<ClusterModel>,
     name: &Value<String>,
 ) -> Result<(), Diagnostics> {
-    if !cluster.is_null() && !name.is_null() {
-        return Err(messages::connection::also_named().into());
+    let mut problems = Diagnostics::new();
+    if cluster.is_known() && name.is_known() {
+        problems.push(messages::connection::also_named());
     }
-    check_one(cluster, &AttributePath::root("cluster"))
+    problems.extend(check_one(cluster, AttributePath::root("cluster")).err().into_iter().flatten());
+    problems.into_result().map(|_| ())
 }
 
-/// The same for one way in, wherever it stands.
-pub(crate) fn check_one(
-    cluster: &Value<ClusterModel>,
-    at: &AttributePath,
+/// The same for the provider block, all clusters at once.
+pub(crate) fn check_all(
+    default: &Value<ClusterModel>,
+    named: &Value<BTreeMap<String, Value<ClusterModel>>>,
 ) -> Result<(), Diagnostics> {
+    let default = check_one(default, AttributePath::root("cluster"));
+    let named = named
+        .known()
+        .into_iter()
+        .flatten()
+        .map(|(name, cluster)| check_one(cluster, AttributePath::root("clusters").key(name)));
+    let problems: Diagnostics =
+        std::iter::once(default).chain(named).filter_map(Result::err).flatten().collect();
+    problems.into_result().map(|_| ())
+}
+
+fn check_one(cluster: &Value<ClusterModel>, at: AttributePath) -> Result<(), Diagnostics> {
     match cluster.known() {
-        Some(cluster) if cluster.kubeconfig.is_null() && cluster.config_path.is_known() => Ok(()),
-        Some(cluster) => reach(cluster, at).map(|_| ()),
+        Some(cluster) => way::reach(cluster, &Place::Here(at), Files::Leave).map(|_| ()),
         None => Ok(()),
     }
 }
@@ -128,3 +67,6 @@ pub(crate) fn from_environment() -> Result<KubeconfigFiles, Diagnostics> {
     KubeconfigFiles::load(&list)
         .map_err(|error| messages::import::kubeconfig_unusable(&error).into())
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,12 +47,23 @@ impl Provider for K8sConnect {
             )
     }
 
+    fn validate(
+        &self,
+        _ctx: &Context,
+        config: ProviderBlock,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        connect::check_all(&config.cluster, &config.clusters)
+    }
+
     async fn configure(
         &self,
         _ctx: &Context,
         config: ProviderBlock,
         _notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        // What was not known when it was validated may be known now.
+        connect::check_all(&config.cluster, &config.clusters)?;
         self.session.configure(Directory { default: config.cluster, named: config.clusters });
         Ok(())
     }

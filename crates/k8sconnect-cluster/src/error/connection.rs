@@ -1,7 +1,8 @@
 //! What is wrong with a connection before any server is asked.
 //!
-//! Fields are named as a kubeconfig spells them. What a field holds is never shown: it may be a
-//! credential, also where it should not be.
+//! Fields are named as they are spelt where they stand: in a kubeconfig, or in the `cluster`
+//! attribute. What a field holds is never shown: it may be a credential, also where it should not
+//! be.
 
 use std::fmt;
 
@@ -119,7 +120,12 @@ impl ConnectionError {
                 format!("Use an absolute path, or put the content into `{field}-data`.")
             }
             Self::UnreadableFile { .. } => "Check the path and who may read it.".into(),
-            Self::BadValue { .. } => "Correct the value.".into(),
+            Self::BadValue { field, .. } => match *field {
+                "cluster_ca_certificate" | "client_certificate" | "client_key" => {
+                    "Give its content, not a path: `file(\"…\")` reads one.".into()
+                }
+                _ => "Correct the value.".into(),
+            },
             Self::Alone { lacks, .. } => format!("Add `{lacks}`."),
             Self::AuthProvider { exec, .. } => format!("Log in by `exec` instead, with {exec}."),
             Self::Plugin { advice, .. } => advice.clone(),

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use tfplugin::{AttributePath, Diagnostics, Value};
 
-use super::{ClusterModel, Reach, reach};
+use super::place::Place;
+use super::schema::ClusterModel;
+use super::way::{self, Files, Reach};
 use crate::messages;
 
 /// What the provider block says about clusters. None of it ever lands in state.
@@ -23,12 +25,14 @@ impl Directory {
         name: &Value<String>,
     ) -> Result<Reach, Diagnostics> {
         match (cluster, name) {
-            (Value::Known(cluster), Value::Null) => reach(cluster, &AttributePath::root("cluster")),
+            (Value::Known(cluster), Value::Null) => {
+                way::reach(cluster, &Place::Here(AttributePath::root("cluster")), Files::Read)
+            }
             (Value::Unknown, _) | (_, Value::Unknown) => Ok(Reach::Unknown),
             (Value::Known(_), Value::Known(_)) => Err(messages::connection::also_named().into()),
             (Value::Null, Value::Known(name)) => self.named(name),
             (Value::Null, Value::Null) => match &self.default {
-                Value::Known(cluster) => reach(cluster, &AttributePath::root("cluster")),
+                Value::Known(cluster) => listed(cluster, AttributePath::root("cluster")),
                 Value::Unknown => Ok(Reach::Unknown),
                 Value::Null => Err(messages::connection::missing().into()),
             },
@@ -44,7 +48,7 @@ impl Directory {
         };
         match named.get(name) {
             Some(Value::Known(cluster)) => {
-                reach(cluster, &AttributePath::root("clusters").key(name))
+                listed(cluster, AttributePath::root("clusters").key(name))
             }
             Some(Value::Unknown) => Ok(Reach::Unknown),
             Some(Value::Null) | None => {
@@ -52,4 +56,8 @@ impl Directory {
             }
         }
     }
+}
+
+fn listed(cluster: &ClusterModel, at: AttributePath) -> Result<Reach, Diagnostics> {
+    way::reach(cluster, &Place::ProviderBlock(at), Files::Read)
 }

@@ -10,19 +10,26 @@ pub(crate) fn missing() -> Diagnostic {
         "No cluster is given",
         "The object must be looked for somewhere, and nothing is assumed: neither your current \
          kubeconfig context nor the cluster that Terraform may run in.\n\n\
-         Set `cluster = { kubeconfig = file(\"…\") }` or `cluster = { config_path = \"…\" }`, here \
-         or in the provider block.",
+         Set `cluster`, for example `cluster = { config_path = \"…\", context = \"…\" }`, here or in \
+         the provider block; or name one of the provider block's `clusters` in `cluster_name`.",
     )
     .at(AttributePath::root("cluster"))
 }
 
-pub(crate) fn empty(at: AttributePath) -> Diagnostic {
+/// What is said of a cluster in the provider block, to somebody who looks at a resource.
+pub(crate) fn in_provider_block(mut diagnostic: Diagnostic, at: &AttributePath) -> Diagnostic {
+    let where_it_stands = format!("It stands in the provider block, at `{at}`.");
+    diagnostic.detail = paragraphs([&diagnostic.detail, &where_it_stands]);
+    diagnostic
+}
+
+pub(crate) fn empty() -> Diagnostic {
     Diagnostic::error(
         "The cluster is not described",
         "`cluster` says nothing of how to get there.\n\n\
-         Set `kubeconfig = file(\"…\")` or `config_path = \"…\"` in it.",
+         Set `host` with `token`, `client_certificate` and `client_key`, or `exec`; or set \
+         `kubeconfig = file(\"…\")` or `config_path = \"…\"`.",
     )
-    .at(at)
 }
 
 pub(crate) fn also_named() -> Diagnostic {
@@ -48,18 +55,89 @@ pub(crate) fn unheard_of<'a>(name: &str, known: impl Iterator<Item = &'a String>
         .at(AttributePath::root("cluster_name"))
 }
 
-pub(crate) fn two_ways(path: AttributePath) -> Diagnostic {
+pub(crate) fn two_kubeconfigs() -> Diagnostic {
     Diagnostic::error(
         "The cluster is given twice",
         "`kubeconfig` holds the text of a kubeconfig and `config_path` the path of one; which of \
          them is meant cannot be told.\n\n\
          Remove one of the two.",
     )
-    .at(path)
 }
 
-pub(crate) fn unusable(error: &ConnectionError, path: AttributePath) -> Diagnostic {
-    Diagnostic::error(error.what(), paragraphs([&error.why(), &error.advice()])).at(path)
+/// A kubeconfig, and parts beside it.
+pub(crate) fn two_ways(kubeconfig: &str, beside: &[&str]) -> Diagnostic {
+    let beside: Vec<_> = beside.iter().map(|name| format!("`{name}`")).collect();
+    let beside = beside.join(", ");
+    Diagnostic::error(
+        "The cluster is given twice",
+        format!(
+            "`{kubeconfig}` says all of how to get there, and beside it stand parts of another \
+             way: {beside}. Nothing is mixed.\n\n\
+             Remove `{kubeconfig}`, or put what is missing into the kubeconfig and remove the rest."
+        ),
+    )
+}
+
+pub(crate) fn context_alone() -> Diagnostic {
+    Diagnostic::error(
+        "`context` is given without a kubeconfig",
+        "It chooses one of a kubeconfig's contexts, and there is no kubeconfig: your current one \
+         is never taken unasked.\n\n\
+         Add `config_path = \"~/.kube/config\"` or `kubeconfig = file(\"…\")`, or remove `context`.",
+    )
+}
+
+pub(crate) fn no_host(part: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("`{part}` is given without `host`"),
+        "It says something of how to talk to a server, and not which server.\n\n\
+         Add `host = \"https://…\"`.",
+    )
+}
+
+pub(crate) fn insecure_with_authority() -> Diagnostic {
+    Diagnostic::error(
+        "`insecure` contradicts `cluster_ca_certificate`",
+        "The one takes any certificate, the other just those of an authority.\n\n\
+         Remove `insecure`. If the server's certificate is for another name than the host's, name \
+         that one in `tls_server_name`.",
+    )
+}
+
+pub(crate) fn two_logins() -> Diagnostic {
+    Diagnostic::error(
+        "Two logins are given",
+        "`token` is a credential, and `exec` fetches one; a request can carry only one of them.\n\n\
+         Remove one of the two.",
+    )
+}
+
+pub(crate) fn half_a_pair(half: &str, other: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("`{half}` is given without `{other}`"),
+        format!("A certificate proves nothing without its key.\n\nAdd `{other}`."),
+    )
+}
+
+pub(crate) fn nobody() -> Diagnostic {
+    Diagnostic::error(
+        "The cluster is described without a login",
+        "`host` says where the server is, and nothing says who you are: the server would take you \
+         for anybody.\n\n\
+         Set `token`, `client_certificate` with `client_key`, or `exec`.",
+    )
+}
+
+pub(crate) fn no_tls(part: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("`{part}` has no use with an `http://` host"),
+        "Over plain HTTP nobody shows a certificate, and nothing is encrypted.\n\n\
+         Write the host with `https://`, or remove what concerns certificates.",
+    )
+}
+
+pub(crate) fn unusable(error: &ConnectionError) -> Diagnostic {
+    Diagnostic::error(error.what(), paragraphs([&error.why(), &error.advice()]))
 }
 
 pub(crate) fn failed(error: &Error) -> Diagnostic {

@@ -338,14 +338,28 @@ fn other_messages() -> Vec<Diagnostic> {
     let vain = ("spec.selector.matchLabels.app".to_owned(), path("spec.selector"));
     let contexts = vec!["prod".to_owned(), "stage".to_owned()];
     let none = ConnectionError::NoContextChosen { contexts };
+    let why = "it is neither PEM nor base64 of PEM".to_owned();
+    let bad_authority = ConnectionError::BadValue { field: "cluster_ca_certificate", why };
     vec![
         connection::missing(),
-        connection::empty(AttributePath::root("cluster")),
+        connection::empty(),
         connection::also_named(),
         connection::unheard_of("prod", [].iter()),
         connection::unheard_of("prod", ["east".to_owned(), "west".to_owned()].iter()),
-        connection::two_ways(AttributePath::root("cluster")),
-        connection::unusable(&none, AttributePath::root("cluster")),
+        connection::two_kubeconfigs(),
+        connection::two_ways("kubeconfig", &["host", "token"]),
+        connection::context_alone(),
+        connection::no_host("token"),
+        connection::insecure_with_authority(),
+        connection::two_logins(),
+        connection::half_a_pair("client_key", "client_certificate"),
+        connection::nobody(),
+        connection::no_tls("insecure"),
+        connection::unusable(&none),
+        connection::in_provider_block(
+            connection::unusable(&bad_authority),
+            &AttributePath::root("clusters").key("prod").attribute("cluster_ca_certificate"),
+        ),
         state::private_unreadable("kept", "it has version 2, this release reads 1"),
         state::body_unreadable(&errors),
         state::unknown_terms(),

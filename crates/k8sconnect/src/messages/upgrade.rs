@@ -27,14 +27,14 @@ pub(crate) fn misshapen(mismatch: &Mismatch) -> Diagnostic {
     )
 }
 
-/// A way to the cluster that state describes in words that this release does not have.
+/// State that says nothing of where the object lives.
 pub(crate) fn no_way_to_the_cluster() -> Diagnostic {
     Diagnostic::error(
-        "The stored state names its cluster in a way that this release does not know",
-        "The Go provider of this name stored a connection without a kubeconfig, and this release \
-         could not read the object with it.\n\n\
-         With the Go provider, set `cluster = { kubeconfig = … }` on this object and apply once; \
-         then change to this provider. Nothing was changed.",
+        "The stored state names no cluster",
+        "The Go provider of this name stored neither a host nor a kubeconfig with this object, so \
+         nothing tells where it lives, and nothing is guessed.\n\n\
+         If the state was edited by hand, restore an earlier version of it; otherwise apply once \
+         more with the Go provider, then change to this one. Nothing was changed.",
     )
 }
 

@@ -42,6 +42,9 @@ pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<ObjectModel, Diagn
     if let Some(connection) = attributes.remove("cluster_connection").filter(|c| !c.is_null()) {
         attributes.insert("cluster".to_owned(), connection);
     }
+    if let Some(Json::Object(cluster)) = attributes.get_mut("cluster") {
+        one_way_in(cluster);
+    }
     attributes.remove("managed_state_projection");
     let raw = RawState::new(Json::Object(attributes).to_string());
     let mut model = match raw.decode(&schema::schema().value_type())? {
@@ -60,6 +63,38 @@ pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<ObjectModel, Diagn
 
 fn unreadable(mismatch: tfplugin::Mismatch) -> Diagnostics {
     messages::upgrade::misshapen(&mismatch).into()
+}
+
+/// That provider took a host before all else, let `insecure` win over an authority and a
+/// token over a plugin, and passed over the rest. We refuse such mixtures, so only what it went by
+/// is carried over. Its first releases had other names for kubeconfigs.
+fn one_way_in(cluster: &mut Map<String, Json>) {
+    for (old, new) in [("kubeconfig_raw", "kubeconfig"), ("kubeconfig_file", "config_path")] {
+        if let Some(value) = cluster.remove(old).filter(|value| !value.is_null()) {
+            cluster.insert(new.to_owned(), value);
+        }
+    }
+    let set = |cluster: &Map<String, Json>, name: &str| {
+        cluster.get(name).is_some_and(|value| !value.is_null())
+    };
+    let mut passed_over: Vec<&str> = Vec::new();
+    if set(cluster, "host") {
+        passed_over.extend(["kubeconfig", "config_path", "context"]);
+        if cluster.get("insecure") == Some(&Json::Bool(true)) {
+            passed_over.push("cluster_ca_certificate");
+        }
+        if set(cluster, "token") {
+            passed_over.push("exec");
+        }
+    } else {
+        cluster.retain(|name, _| ["kubeconfig", "config_path", "context"].contains(&name.as_str()));
+        if set(cluster, "config_path") {
+            passed_over.push("kubeconfig");
+        }
+    }
+    for name in passed_over {
+        cluster.remove(name);
+    }
 }
 
 /// A context alone, or words that we lack, lead nowhere.
@@ -239,11 +274,62 @@ mod tests {
         assert_eq!(manifest.value()["data"], json!({"k": "x"}));
     }
 
+    /// What is left of a connection.
+    fn way_in(cluster: Json) -> Vec<String> {
+        let mut with = state();
+        with["cluster"] = cluster;
+        let raw = Value::Known(upgraded(&with).cluster.into_known().unwrap().into_data());
+        let set = |name: &&str| raw.attribute(name).is_some_and(|value| !value.is_null());
+        let names = [
+            "host",
+            "cluster_ca_certificate",
+            "insecure",
+            "token",
+            "client_certificate",
+            "client_key",
+            "exec",
+            "kubeconfig",
+            "config_path",
+            "context",
+        ];
+        names.iter().filter(|name| set(name)).map(ToString::to_string).collect()
+    }
+
     #[test]
-    fn a_connection_that_we_cannot_make_is_told_and_nothing_guessed() {
-        let mut by_host = state();
-        by_host["cluster"] = json!({"host": "https://example.com", "token": "hunter2"});
-        assert!(refused(2, &by_host).contains("names its cluster"));
+    fn every_connection_is_carried_over_by_what_that_provider_went_by() {
+        let plugin = json!({"api_version": "client.authentication.k8s.io/v1", "command": "aws",
+            "args": ["eks"], "env": {"AWS_PROFILE": "x"}});
+        let host = "https://k.example";
+        assert_eq!(
+            way_in(json!({"host": host, "insecure": true, "cluster_ca_certificate": "x",
+            "token": "t", "exec": plugin})),
+            ["host", "insecure", "token"]
+        );
+        assert_eq!(
+            way_in(json!({"host": host, "cluster_ca_certificate": "x", "exec": plugin,
+            "context": "stray"})),
+            ["host", "cluster_ca_certificate", "exec"]
+        );
+        assert_eq!(
+            way_in(json!({"host": host, "client_certificate": "c", "client_key": "k"})),
+            ["host", "client_certificate", "client_key"]
+        );
+        assert_eq!(
+            way_in(json!({"kubeconfig": "k", "insecure": true, "context": "prod"})),
+            ["kubeconfig", "context"]
+        );
+        assert_eq!(way_in(json!({"kubeconfig_raw": "k", "kubeconfig_file": null})), ["kubeconfig"]);
+        assert_eq!(
+            way_in(json!({"kubeconfig_file": "~/.kube/config", "context": "prod"})),
+            ["config_path", "context"]
+        );
+    }
+
+    #[test]
+    fn a_connection_that_leads_nowhere_is_told_and_nothing_guessed() {
+        let mut nowhere = state();
+        nowhere["cluster"] = json!({"context": "prod", "token": "hunter2"});
+        assert!(refused(2, &nowhere).contains("names no cluster"));
     }
 
     #[test]

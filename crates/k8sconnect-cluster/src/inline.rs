@@ -1,0 +1,150 @@
+//! A connection that is written out, part by part, instead of by a kubeconfig.
+//!
+//! Each part is checked by itself, so that all that is wrong can be told at once, also while other
+//! parts are not known yet. Which parts go together is for whoever has them all to judge. Fields
+//! are named as the `cluster` attribute spells them; what they hold is never shown.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use rustls::pki_types::ServerName;
+
+use crate::connection::{Identity, Trust};
+use crate::error::ConnectionError;
+use crate::exec::VERSIONS;
+use crate::route::Route;
+use crate::secret::Secret;
+use crate::{credentials, tls};
+
+const AUTHORITY: &str = "cluster_ca_certificate";
+const CERTIFICATE: &str = "client_certificate";
+const KEY: &str = "client_key";
+
+/// The authorities that may sign the server's certificate: PEM, or base64 of PEM.
+pub fn authorities(text: &str) -> Result<Trust, ConnectionError> {
+    let pem = pem(AUTHORITY, text)?;
+    tls::authorities(AUTHORITY, &pem)?;
+    Ok(Trust::Authorities(pem))
+}
+
+/// A client certificate, whose key is not known yet.
+pub fn certificate(text: &str) -> Result<String, ConnectionError> {
+    let pem = pem(CERTIFICATE, text)?;
+    tls::certificates(CERTIFICATE, &pem)?;
+    Ok(pem)
+}
+
+/// A key, whose certificate is not known yet.
+pub fn key(text: &str) -> Result<Secret, ConnectionError> {
+    let pem = Secret::from(pem(KEY, text)?);
+    tls::key(KEY, &pem)?;
+    Ok(pem)
+}
+
+/// A client certificate with the key that belongs to it.
+pub fn identity(certificate: &str, key: &str) -> Result<Identity, ConnectionError> {
+    let (certificate, key) = (self::certificate(certificate)?, self::key(key)?);
+    let identity = Identity { certificate, key };
+    tls::certified(CERTIFICATE, KEY, &identity)?;
+    Ok(identity)
+}
+
+pub fn token(text: &str) -> Result<Secret, ConnectionError> {
+    let token = text.trim();
+    if token.is_empty() {
+        return Err(unusable("token", "it is empty"));
+    }
+    credentials::bearer(token)?;
+    Ok(token.into())
+}
+
+/// The name that the server's certificate must carry.
+pub fn server_name(text: &str) -> Result<String, ConnectionError> {
+    match ServerName::try_from(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err(unusable("tls_server_name", "it is neither a DNS name nor an IP address")),
+    }
+}
+
+pub fn proxy(text: &str) -> Result<Secret, ConnectionError> {
+    let proxy = Secret::from(text);
+    Route::check("proxy_url", &proxy)?;
+    Ok(proxy)
+}
+
+/// The version of the contract with a credential plugin.
+pub fn plugin_version(text: &str) -> Result<String, ConnectionError> {
+    if VERSIONS.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    let why = format!("it must be `{}` or `{}`", VERSIONS[0], VERSIONS[1]);
+    Err(unusable("exec.api_version", &why))
+}
+
+pub fn plugin_command(text: &str) -> Result<String, ConnectionError> {
+    if text.trim().is_empty() {
+        return Err(unusable("exec.command", "it is empty"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Takes PEM as it is, and base64 of it as clouds hand it out.
+fn pem(field: &'static str, text: &str) -> Result<String, ConnectionError> {
+    const MARK: &str = "-----BEGIN ";
+    if text.contains(MARK) {
+        return Ok(text.to_owned());
+    }
+    let packed: String = text.split_ascii_whitespace().collect();
+    let decoded = BASE64.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded
+        .filter(|pem| pem.contains(MARK))
+        .ok_or_else(|| unusable(field, "it is neither PEM nor base64 of PEM"))
+}
+
+fn unusable(field: &'static str, why: &str) -> ConnectionError {
+    ConnectionError::BadValue { field, why: why.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair() -> (String, String) {
+        let made = rcgen::generate_simple_self_signed(["k.example".to_owned()]).unwrap();
+        (made.cert.pem(), made.signing_key.serialize_pem())
+    }
+
+    #[test]
+    fn pem_and_base64_of_it_are_the_same() {
+        let (certificate, key) = pair();
+        let packed = |text: &str| BASE64.encode(text).replace('L', "L\n ");
+        assert_eq!(authorities(&packed(&certificate)), Ok(Trust::Authorities(certificate.clone())));
+        let plain = identity(&certificate, &key).unwrap();
+        assert_eq!(identity(&packed(&certificate), &packed(&key)).unwrap(), plain);
+    }
+
+    #[test]
+    fn each_part_that_cannot_be_used_is_named_and_not_quoted() {
+        let (certificate, key) = pair();
+        let other = pair().1;
+        let refused = [
+            ("cluster_ca_certificate", authorities("hunter2").err()),
+            ("cluster_ca_certificate", authorities(&BASE64.encode("hunter2")).err()),
+            ("cluster_ca_certificate", authorities(&key).err()),
+            ("client_certificate", identity("/etc/hunter2.pem", &key).err()),
+            ("client_key", identity(&certificate, "hunter2").err()),
+            ("client_key", identity(&certificate, &other).err()),
+            ("client_key", self::key(&certificate).err()),
+            ("token", token(" ").err()),
+            ("token", token("hunter\n2").err()),
+            ("tls_server_name", server_name("https://hunter2").err()),
+            ("proxy_url", proxy("hunter2://proxy").err()),
+            ("exec.api_version", plugin_version("hunter2").err()),
+            ("exec.command", plugin_command("").err()),
+        ];
+        for (field, error) in refused {
+            let told = error.unwrap_or_else(|| panic!("`{field}` was taken")).to_string();
+            assert!(told.contains(&format!("`{field}` cannot be used")), "{told}");
+            assert!(!told.contains("hunter"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A cluster that is described part by part: where it is, whom to trust, who we are.
+
+use k8sconnect_cluster::{Auth, Connection, ConnectionError, Exec, Identity, Secret, Tls, Trust};
+use k8sconnect_cluster::{Host, inline as part};
+use tfplugin::{Diagnostics, Value};
+
+use super::place::Place;
+use super::schema::{ClusterModel, ExecModel};
+use super::way::Presence;
+use crate::messages::connection as said;
+
+/// Which parts are written, by name and in the order in which a reader would look for them.
+pub(super) fn parts(cluster: &ClusterModel) -> [(&'static str, Presence); 9] {
+    let insecure = match cluster.insecure {
+        // What is the case anyway contradicts nothing; modules pass it on.
+        Value::Known(false) => Presence::Unset,
+        _ => Presence::of(&cluster.insecure),
+    };
+    [
+        ("host", Presence::of(&cluster.host)),
+        ("cluster_ca_certificate", Presence::of(&cluster.cluster_ca_certificate)),
+        ("insecure", insecure),
+        ("tls_server_name", Presence::of(&cluster.tls_server_name)),
+        ("proxy_url", Presence::of(&cluster.proxy_url)),
+        ("token", Presence::of(&cluster.token)),
+        ("client_certificate", Presence::of(&cluster.client_certificate)),
+        ("client_key", Presence::of(&cluster.client_key)),
+        ("exec", Presence::of(&cluster.exec)),
+    ]
+}
+
+/// Puts the parts together, and adds what is wrong with them to the problems. `kubeconfig`: whether
+/// there might be one after all, to which some part is an unlucky addition.
+pub(super) fn connection(
+    cluster: &ClusterModel,
+    kubeconfig: Presence,
+    place: &Place,
+    problems: &mut Diagnostics,
+) -> Option<Connection> {
+    let presences = parts(cluster);
+    let presence = |name| presences.iter().find(|part| part.0 == name).map(|part| part.1);
+    let set = |name| presence(name) == Some(Presence::Set);
+    let unset = |name| presence(name) == Some(Presence::Unset);
+
+    let mut checked = Checked { place, problems };
+    let host = checked.part("host", &cluster.host, str::parse::<Host>);
+    let trust = checked.part("cluster_ca_certificate", &cluster.cluster_ca_certificate, |text| {
+        part::authorities(text)
+    });
+    let server_name = checked.part("tls_server_name", &cluster.tls_server_name, part::server_name);
+    let proxy = checked.part("proxy_url", &cluster.proxy_url, part::proxy);
+    let token = checked.part("token", &cluster.token, part::token);
+    let identity = checked.identity(&cluster.client_certificate, &cluster.client_key);
+    let exec = match &cluster.exec {
+        Value::Known(exec) => checked.exec(exec),
+        Value::Null | Value::Unknown => None,
+    };
+
+    let mut refuse = |name: &str, diagnostic| {
+        problems.push(place.attribute(name).point(diagnostic));
+    };
+    if unset("host") && kubeconfig == Presence::Unset {
+        let first = presences.iter().find(|part| part.1 == Presence::Set);
+        refuse("host", said::no_host(first.map_or("token", |part| part.0)));
+    }
+    if set("cluster_ca_certificate") && cluster.insecure == Value::Known(true) {
+        refuse("insecure", said::insecure_with_authority());
+    }
+    if set("token") && set("exec") {
+        refuse("exec", said::two_logins());
+    }
+    for (half, other) in
+        [("client_certificate", "client_key"), ("client_key", "client_certificate")]
+    {
+        if set(half) && unset(other) {
+            refuse(half, said::half_a_pair(half, other));
+        }
+    }
+    if let Some(host) = &host {
+        let logins = ["token", "client_certificate", "client_key", "exec"];
+        if host.is_encrypted() {
+            if logins.iter().all(|name| unset(name)) {
+                refuse("host", said::nobody());
+            }
+        } else {
+            let tls =
+                ["cluster_ca_certificate", "insecure", "tls_server_name", "client_certificate"];
+            for name in tls.into_iter().filter(|name| set(name)) {
+                refuse(name, said::no_tls(name));
+            }
+        }
+    }
+
+    let trust = match cluster.insecure {
+        Value::Known(true) => Trust::Anyone,
+        _ => trust.unwrap_or_default(),
+    };
+    let auth = match (token, exec) {
+        (Some(token), _) => Auth::Token(token),
+        (None, Some(exec)) => Auth::Exec(exec),
+        (None, None) => Auth::None,
+    };
+    let tls = Tls { trust, server_name, identity };
+    Some(Connection { host: host?, tls, auth, impersonation: None, proxy })
+}
+
+/// Checks parts one by one, and has each problem point to its part.
+struct Checked<'a> {
+    place: &'a Place,
+    problems: &'a mut Diagnostics,
+}
+
+impl Checked<'_> {
+    fn part<T>(
+        &mut self,
+        name: &str,
+        value: &Value<String>,
+        check: impl FnOnce(&str) -> Result<T, ConnectionError>,
+    ) -> Option<T> {
+        let checked = check(value.as_str()?);
+        checked.map_err(|error| self.refuse(&[name], &error)).ok()
+    }
+
+    fn refuse(&mut self, at: &[&str], error: &ConnectionError) {
+        let place = at.iter().fold(self.place.clone(), |place, name| place.attribute(name));
+        self.problems.push(place.point(said::unusable(error)));
+    }
+
+    /// Both halves, and then whether they belong together.
+    fn identity(&mut self, certificate: &Value<String>, key: &Value<String>) -> Option<Identity> {
+        let first = self.part("client_certificate", certificate, part::certificate);
+        let second = self.part("client_key", key, part::key);
+        let (Some(certificate), Some(key)) = (first, second) else {
+            return None;
+        };
+        let identity = part::identity(&certificate, key.expose());
+        identity.map_err(|error| self.refuse(&["client_key"], &error)).ok()
+    }
+
+    fn exec(&mut self, exec: &ExecModel) -> Option<Exec> {
+        let mut part = |name: &str, value: &Value<String>, check: Check| {
+            let checked = check(value.as_str()?);
+            checked.map_err(|error| self.refuse(&["exec", name], &error)).ok()
+        };
+        let api_version = part("api_version", &exec.api_version, part::plugin_version);
+        let command = part("command", &exec.command, part::plugin_command);
+        let args = exec.args.known().into_iter().flatten();
+        let env = exec.env.known().into_iter().flatten();
+        Some(Exec {
+            api_version: api_version?,
+            command: command?,
+            // A null among them is how conditions leave one out.
+            args: args.filter_map(|arg| arg.as_str().map(Secret::from)).collect(),
+            env: env
+                .filter_map(|(name, value)| Some((name.clone(), Secret::from(value.as_str()?))))
+                .collect(),
+            install_hint: None,
+            cluster: None,
+        })
+    }
+}
+
+type Check = fn(&str) -> Result<String, ConnectionError>;

@@ -1,0 +1,33 @@
+//! Where a description of a cluster stands, as seen by whoever is told about it.
+
+use tfplugin::{AttributePath, Diagnostic};
+
+use crate::messages;
+
+/// A diagnostic can only point into the block that was asked about. What stands in another one is
+/// named in words.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// In the block that is being asked about.
+    Here(AttributePath),
+    /// In the provider block, while a resource is being asked about.
+    ProviderBlock(AttributePath),
+}
+
+impl Place {
+    /// On into an attribute.
+    pub(crate) fn attribute(&self, name: &str) -> Self {
+        match self {
+            Self::Here(path) => Self::Here(path.clone().attribute(name)),
+            Self::ProviderBlock(path) => Self::ProviderBlock(path.clone().attribute(name)),
+        }
+    }
+
+    /// Has a diagnostic say where.
+    pub(crate) fn point(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self {
+            Self::Here(path) => diagnostic.at(path.clone()),
+            Self::ProviderBlock(path) => messages::connection::in_provider_block(diagnostic, path),
+        }
+    }
+}

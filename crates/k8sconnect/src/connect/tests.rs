@@ -1,0 +1,127 @@
+use tfplugin::Value;
+
+use super::schema::ExecModel;
+use super::*;
+
+fn cluster(change: impl FnOnce(&mut ClusterModel)) -> ClusterModel {
+    let mut cluster = ClusterModel::default();
+    change(&mut cluster);
+    cluster
+}
+
+/// What is told, each with the part that it points to.
+fn told(cluster: ClusterModel) -> Vec<String> {
+    let problems = check(&Value::Known(cluster), &Value::Null).err().unwrap_or_default();
+    let shown = |problem: &tfplugin::Diagnostic| {
+        let path = problem.path.as_ref().map(ToString::to_string).unwrap_or_default();
+        format!("{path}: {}", problem.summary)
+    };
+    problems.iter().map(shown).collect()
+}
+
+fn exec(api_version: &str, command: &str) -> Value<ExecModel> {
+    Value::Known(ExecModel {
+        api_version: api_version.into(),
+        command: command.into(),
+        ..ExecModel::default()
+    })
+}
+
+const KUBECONFIG: &str = "
+contexts: [{name: here, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: https://k.example}}]
+users: [{name: u, user: {token: t}}]
+";
+const VERSION: &str = "client.authentication.k8s.io/v1";
+
+#[test]
+fn every_way_in_is_taken_by_itself() {
+    for taken in [
+        cluster(|it| (it.host, it.token) = ("https://k.example".into(), "t".into())),
+        cluster(|it| (it.host, it.exec) = ("k.example:6443".into(), exec(VERSION, "login"))),
+        cluster(|it| it.host = "http://127.0.0.1:8001".into()),
+        cluster(|it| it.kubeconfig = KUBECONFIG.into()),
+        cluster(|it| (it.kubeconfig, it.context) = (KUBECONFIG.into(), "here".into())),
+        cluster(|it| (it.config_path, it.insecure) = ("/nowhere".into(), false.into())),
+    ] {
+        assert_eq!(told(taken.clone()), [""; 0], "{taken:?}");
+    }
+}
+
+#[test]
+fn a_contradiction_is_told_at_the_part_that_makes_it() {
+    let beside = cluster(|it| {
+        it.kubeconfig = KUBECONFIG.into();
+        it.host = "https://k.example".into();
+        it.token = "t".into();
+    });
+    assert_eq!(told(beside), ["cluster.host: The cluster is given twice"]);
+    let twice = cluster(|it| (it.kubeconfig, it.config_path) = ("a".into(), "b".into()));
+    assert_eq!(told(twice), ["cluster.config_path: The cluster is given twice"]);
+    let thrice = cluster(|it| {
+        (it.kubeconfig, it.config_path, it.token) = ("a".into(), "b".into(), "t".into());
+    });
+    assert_eq!(told(thrice), ["cluster.token: The cluster is given twice"]);
+    let context = cluster(|it| {
+        (it.host, it.token) = ("https://k.example".into(), "t".into());
+        it.context = "prod".into();
+    });
+    assert_eq!(told(context), ["cluster.context: `context` is given without a kubeconfig"]);
+}
+
+#[test]
+fn what_is_missing_is_told() {
+    assert_eq!(told(ClusterModel::default()), ["cluster: The cluster is not described"]);
+    let alone = cluster(|it| it.context = "prod".into());
+    assert_eq!(told(alone), ["cluster.context: `context` is given without a kubeconfig"]);
+    let hostless = cluster(|it| it.token = "t".into());
+    assert_eq!(told(hostless), ["cluster.host: `token` is given without `host`"]);
+    let nobody = cluster(|it| it.host = "https://k.example".into());
+    assert_eq!(told(nobody), ["cluster.host: The cluster is described without a login"]);
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let wrong = cluster(|it| {
+        it.host = "ftp://k.example".into();
+        it.cluster_ca_certificate = "x".into();
+        it.insecure = true.into();
+        it.token = "t".into();
+        it.exec = exec("v0", "");
+        it.client_key = "k".into();
+    });
+    assert_eq!(
+        told(wrong),
+        [
+            "cluster.host: The cluster's host is not an address",
+            "cluster.cluster_ca_certificate: `cluster_ca_certificate` cannot be used",
+            "cluster.client_key: `client_key` cannot be used",
+            "cluster.exec.api_version: `exec.api_version` cannot be used",
+            "cluster.exec.command: `exec.command` cannot be used",
+            "cluster.insecure: `insecure` contradicts `cluster_ca_certificate`",
+            "cluster.exec: Two logins are given",
+            "cluster.client_key: `client_key` is given without `client_certificate`",
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_known_yet_is_neither_missing_nor_against_anything() {
+    let hosts = cluster(|it| (it.host, it.token) = (Value::Unknown, "t".into()));
+    assert_eq!(told(hosts), [""; 0]);
+    let either = cluster(|it| (it.kubeconfig, it.token) = (Value::Unknown, "t".into()));
+    assert_eq!(told(either), [""; 0]);
+    let login = cluster(|it| (it.host, it.exec) = ("https://k.example".into(), Value::Unknown));
+    assert_eq!(told(login), [""; 0]);
+    let still_wrong = cluster(|it| (it.host, it.token) = ("ftp://k".into(), Value::Unknown));
+    assert_eq!(told(still_wrong), ["cluster.host: The cluster's host is not an address"]);
+}
+
+#[test]
+fn the_provider_block_is_checked_as_a_whole() {
+    let wrong = Value::Known(cluster(|it| it.token = "t".into()));
+    let named = [("east".to_owned(), wrong.clone()), ("west".to_owned(), Value::Unknown)];
+    let problems = check_all(&wrong, &Value::Known(named.into())).unwrap_err();
+    let paths: Vec<_> = problems.iter().map(|it| it.path.clone().unwrap().to_string()).collect();
+    assert_eq!(paths, ["cluster.host", "clusters[\"east\"].host"]);
+}

@@ -1,0 +1,112 @@
+//! Judging a description of a cluster: one way in, with all that it needs and nothing against it.
+//!
+//! All that is wrong is told at once. A part that is not known yet may turn out to be anything,
+//! nothing included, so it neither contradicts others nor is missing.
+
+use k8sconnect_cluster::{Connection, KubeconfigFiles};
+use tfplugin::{Diagnostics, FromData, Value};
+
+use super::inline;
+use super::place::Place;
+use super::schema::ClusterModel;
+use crate::messages::connection as said;
+
+/// Where a connection stands.
+pub(crate) enum Reach {
+    Ready(Box<Connection>),
+    /// Something in it is known only once something else is applied.
+    Unknown,
+}
+
+/// Whether the files that a description names are read. They may be there only where a plan is
+/// made, or not yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Files {
+    Read,
+    Leave,
+}
+
+/// Whether a part is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    Set,
+    Unset,
+    NotKnown,
+}
+
+impl Presence {
+    pub(super) fn of<T>(value: &Value<T>) -> Self {
+        match value {
+            Value::Known(_) => Self::Set,
+            Value::Null => Self::Unset,
+            Value::Unknown => Self::NotKnown,
+        }
+    }
+}
+
+/// Turns what the user wrote into a connection.
+pub(super) fn reach(
+    cluster: &ClusterModel,
+    place: &Place,
+    files: Files,
+) -> Result<Reach, Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let whole = Value::Known(cluster.clone().into_data());
+    let parts = inline::parts(cluster);
+    let written: Vec<_> = parts.iter().filter(|part| part.1 == Presence::Set).collect();
+    let kubeconfigs = [
+        ("kubeconfig", Presence::of(&cluster.kubeconfig)),
+        ("config_path", Presence::of(&cluster.config_path)),
+    ];
+    let chosen: Vec<_> = kubeconfigs.iter().filter(|way| way.1 == Presence::Set).collect();
+    let kubeconfig_ruled_out = kubeconfigs.iter().all(|way| way.1 == Presence::Unset);
+    match (chosen.as_slice(), written.as_slice()) {
+        ([], []) => {
+            let open = parts.iter().chain(&kubeconfigs).any(|part| part.1 == Presence::NotKnown);
+            match (open, Presence::of(&cluster.context)) {
+                (true, _) => {}
+                (false, Presence::Set) => {
+                    problems.push(place.attribute("context").point(said::context_alone()));
+                }
+                (false, _) => problems.push(place.point(said::empty())),
+            }
+        }
+        ([], _) => {
+            if kubeconfig_ruled_out && Presence::of(&cluster.context) == Presence::Set {
+                problems.push(place.attribute("context").point(said::context_alone()));
+            }
+        }
+        ([_, (second, _)], []) => {
+            problems.push(place.attribute(second).point(said::two_kubeconfigs()));
+        }
+        ([(name, _), ..], [first, ..]) => {
+            let beside: Vec<_> = written.iter().map(|part| part.0).collect();
+            problems.push(place.attribute(first.0).point(said::two_ways(name, &beside)));
+        }
+        ([_], []) => {}
+        ([_, _, ..], _) => problems.push(place.point(said::two_kubeconfigs())),
+    }
+    let inline = match chosen.as_slice() {
+        [] if !written.is_empty() => {
+            let kubeconfig =
+                if kubeconfig_ruled_out { Presence::Unset } else { Presence::NotKnown };
+            inline::connection(cluster, kubeconfig, place, &mut problems)
+        }
+        _ => None,
+    };
+    problems.into_result()?;
+    if !whole.is_wholly_known() {
+        return Ok(Reach::Unknown);
+    }
+    let context = cluster.context.known().map(String::as_str);
+    let connection = match (inline, &cluster.kubeconfig, &cluster.config_path) {
+        (Some(connection), _, _) => connection,
+        (None, Value::Known(text), _) => Connection::from_kubeconfig(text, context)
+            .map_err(|error| place.attribute("kubeconfig").point(said::unusable(&error)))?,
+        (None, _, Value::Known(list)) if files == Files::Read => KubeconfigFiles::load(list)
+            .and_then(|files| files.connection(context))
+            .map_err(|error| place.attribute("config_path").point(said::unusable(&error)))?,
+        (None, _, _) => return Ok(Reach::Unknown),
+    };
+    Ok(Reach::Ready(Box::new(connection)))
+}
