@@ -15,6 +15,7 @@ use http::{Method, Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
+use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::call::{Call, Reply};
@@ -37,6 +38,7 @@ struct Shared {
     credentials: Credentials,
     transports: Transports,
     kinds: Kinds,
+    fingerprint: OnceCell<Option<String>>,
     /// Whether this server has ever answered: before that, a failure to connect is more likely a
     /// mistake than a moment of weakness.
     reached: AtomicBool,
@@ -57,6 +59,7 @@ impl Cluster {
             credentials: Credentials::new(connection)?,
             transports: Transports::new(connection)?,
             kinds: Kinds::default(),
+            fingerprint: OnceCell::new(),
             reached: AtomicBool::new(false),
         };
         Ok(Self { shared: Arc::new(shared), deadline: None })
@@ -75,6 +78,10 @@ impl Cluster {
 
     pub(crate) fn kinds(&self) -> &Kinds {
         &self.shared.kinds
+    }
+
+    pub(crate) fn known_fingerprint(&self) -> &OnceCell<Option<String>> {
+        &self.shared.fingerprint
     }
 
     /// Sends one request and brings back whatever the server answered, refusals included; only a

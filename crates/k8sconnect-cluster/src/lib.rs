@@ -19,6 +19,7 @@ mod contents;
 mod credentials;
 mod error;
 mod exec;
+mod fingerprint;
 pub mod inline;
 mod kinds;
 mod kubeconfig;

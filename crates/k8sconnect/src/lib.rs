@@ -8,6 +8,7 @@
 //! nothing here speaks HTTP (that is the cluster's).
 
 mod connect;
+mod guard;
 mod memory;
 mod messages;
 mod object;

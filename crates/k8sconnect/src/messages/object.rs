@@ -105,18 +105,6 @@ pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
     )
 }
 
-/// The credentials do not suffice to look at the object.
-pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key} could not be refreshed"),
-        paragraphs([
-            &error.why(),
-            "State keeps the object as it was last seen. Whether it changed or is gone is not \
-             known; give the credentials leave to read it.",
-        ]),
-    )
-}
-
 /// One address destroys what another takes over, in the same run.
 pub(crate) fn destroyed_and_adopted(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(

@@ -201,7 +201,6 @@ fn object_messages() -> Vec<Diagnostic> {
         object::protected_from_replacement(key),
         object::taken_over(key, "0f3a"),
         object::destroyed_and_adopted(key),
-        object::not_refreshed(key, &forbidden),
         object::never_still(key),
         object::replaced_by_others(key),
         object::restored(key),
@@ -333,6 +332,29 @@ fn upgrade_messages() -> Vec<Diagnostic> {
     ]
 }
 
+fn whereabouts_messages() -> Vec<Diagnostic> {
+    use super::whereabouts::Way;
+    use k8sconnect_cluster::Error::{Refused, Unauthorized};
+
+    let web = web();
+    let key = web.key();
+    let forbidden = Refused(Box::new(status(403, "deployments is forbidden", &[])));
+    let status = Box::new(status(401, "Unauthorized", &[]));
+    let expired = Unauthorized { host: "https://k.example".into(), status };
+    let path = "old/kubeconfig".to_owned();
+    let why = "No such file or directory (os error 2)".to_owned();
+    let lost = ConnectionError::UnreadableFile { field: "config_path", path, why };
+    vec![
+        whereabouts::not_refreshed(key, &forbidden, Way::ItsOwn),
+        whereabouts::not_refreshed(key, &expired, Way::ItsOwn),
+        whereabouts::not_refreshed(key, &expired, Way::ProviderBlocks),
+        whereabouts::way_unusable(key, &connection::unusable(&lost).into()),
+        whereabouts::refreshed_elsewhere(key),
+        whereabouts::another_cluster(key),
+        whereabouts::not_there_by_new_way(key),
+    ]
+}
+
 fn other_messages() -> Vec<Diagnostic> {
     let errors = Manifest::parse("").unwrap_err();
     let vain = ("spec.selector.matchLabels.app".to_owned(), path("spec.selector"));
@@ -415,6 +437,7 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         ownership_messages(),
         blast_messages(),
         upgrade_messages(),
+        whereabouts_messages(),
         other_messages(),
         import_messages(),
     ];

@@ -24,6 +24,7 @@ use super::model::{ObjectModel, ObjectRef, ProjectionMap};
 use super::read::{seen_of, version_of};
 use super::stored::Stored;
 use crate::connect::Reach;
+use crate::guard;
 use crate::session::Session;
 use crate::terms::Terms;
 use crate::{MANAGER, messages};
@@ -41,7 +42,8 @@ pub(crate) async fn create(
     let made = creation::make(&work).await?;
     notices.extend(messages::object::server_warnings(work.manifest.key(), &made.answer.warnings));
     let kind = Some(made.location.kind.clone());
-    let stored = Stored { kind, key: Some(concealment), ..Stored::default() };
+    let cluster = guard::remember(&work.cluster, None).await;
+    let stored = Stored { kind, key: Some(concealment), cluster, ..Stored::default() };
     let mut state = planned;
     state.id = Value::Known(made.id);
     state.uid = Value::Known(uid_of(&made.answer.object));
@@ -76,6 +78,7 @@ pub(crate) async fn update(
     notices.extend(messages::object::server_warnings(work.manifest.key(), &answer.warnings));
     let mut stored = held.stored.clone();
     stored.kind = Some(location.kind);
+    stored.cluster = guard::remember(&work.cluster, stored.cluster).await;
     Ok(work.settle(planned, stored, private, &answer.object, notices)?)
 }
 
@@ -143,6 +146,7 @@ impl<'a> Work<'a> {
             notices.push(messages::object::answered_otherwise(key, &told.surprises));
         }
         stored.seen = version_of(answer);
+        stored.unread = None;
         stored.kept = Some(Kept { owners, texts: told.kept });
         stored.save(&mut private)?;
         state.uid = Value::Known(uid_of(answer));

@@ -17,7 +17,9 @@ use super::blast;
 use super::held::Held;
 use super::model::ObjectModel;
 use super::read::definition_gone;
+use super::stored::Unread;
 use crate::connect::Reach;
+use crate::guard::{self, Verdict};
 use crate::memory::Claim;
 use crate::messages;
 use crate::messages::blast::Fate;
@@ -40,6 +42,9 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
+    if held.stored.unread == Some(Unread::AnotherCluster) {
+        return Err(messages::whereabouts::another_cluster(held.key()).into());
+    }
     if session.memory.claim_destruction(held.uid()) == Claim::Contradicted {
         return Err(messages::object::destroyed_and_adopted(held.key()).into());
     }
@@ -73,12 +78,16 @@ pub(crate) async fn delete(
     for _ in 0..TRIES {
         let live = match cluster.get(&location).await.map_err(not_deleted)? {
             Found::Object(answer) => answer.object,
-            Found::Absent(_) => return Ok(()),
-            Found::NotServed(_) => return unserved(&cluster, &location, key).await,
+            Found::Absent(_) => return looked_for_at_home(&cluster, &held).await,
+            Found::NotServed(_) => {
+                unserved(&cluster, &location, key).await?;
+                return looked_for_at_home(&cluster, &held).await;
+            }
         };
         match whose(&held, &live) {
             Whose::Ours => {}
             Whose::AnotherObject => {
+                looked_for_at_home(&cluster, &held).await?;
                 notices.push(messages::object::replaced_by_others(key));
                 return Ok(());
             }
@@ -105,6 +114,14 @@ pub(crate) async fn delete(
         }
     }
     Err(messages::object::never_still(key).into())
+}
+
+/// An object is gone only if it was looked for in the cluster that it lives in.
+async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
+    match guard::recognise(cluster, held.stored.cluster.as_deref()).await {
+        Verdict::Another => Err(messages::whereabouts::another_cluster(held.key()).into()),
+        Verdict::Same | Verdict::Unclear => Ok(()),
+    }
 }
 
 /// Whose object it is that bears the name.

@@ -18,6 +18,7 @@ use super::model::{ObjectModel, ObjectRef};
 use super::read::version_of;
 use super::stored::Stored;
 use crate::connect::{self, ClusterModel};
+use crate::guard;
 use crate::messages;
 use crate::session::Session;
 
@@ -57,6 +58,7 @@ pub(crate) async fn import(
         kind: Some(location.kind.clone()),
         key: Some(new_key()?),
         seen: version_of(&live),
+        cluster: guard::remember(&cluster, None).await,
         ..Stored::default()
     };
     let mut private = Private::default();

@@ -6,6 +6,7 @@
 mod change;
 mod creation;
 mod proof;
+mod whereabouts;
 
 use k8sconnect_cluster::{Cluster, Conflicts, Location, Observation};
 use k8sconnect_core::identity::{LivesIn, ObjectKey};
@@ -24,6 +25,7 @@ use crate::messages::blast::Fate;
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
+use whereabouts::Way;
 
 pub(crate) async fn plan(
     ctx: &Context,
@@ -71,13 +73,15 @@ pub(crate) async fn plan(
         return Ok(planned(later(proposed, held.as_ref())));
     };
     let cluster = session.cluster(&connection).await?;
-    let asked = Asked { ctx, session, cluster: &cluster, desired: &desired, terms: &terms };
+    let way = Way::of(&config, held.as_ref());
+    let asked = Asked { ctx, session, cluster: &cluster, way, desired: &desired, terms: &terms };
     let Some(held) = &held else {
         return Ok(planned(creation::plan(&asked, proposed, notices).await?));
     };
     if held.uid().is_empty() {
         return Err(messages::upgrade::refresh_first(held.key()).into());
     }
+    whereabouts::check(&asked, held).await?;
     match change::plan(&asked, held, proposed, notices).await? {
         Change::InPlace(state) => Ok(planned(*state)),
         Change::Replacement(state) => {
@@ -136,6 +140,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) ctx: &'a Context,
     pub(crate) session: &'a Session,
     pub(crate) cluster: &'a Cluster,
+    pub(crate) way: Way,
     pub(crate) desired: &'a Manifest,
     pub(crate) terms: &'a Terms,
 }

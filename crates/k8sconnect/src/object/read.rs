@@ -5,20 +5,25 @@
 //! found anew (see `upgrade`). An object is dropped from state only if the server proved it
 //! absent.
 
+use std::sync::Arc;
+
 use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::{Gvk, ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::owners::Owners;
 use serde_json::Value as Json;
-use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
+use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
 use super::held::Held;
 use super::leaves;
 use super::model::ObjectModel;
+use super::stored::Unread;
 use super::upgrade;
 use crate::connect::Reach;
+use crate::guard::{self, Verdict};
 use crate::messages;
+use crate::messages::whereabouts::Way;
 use crate::session::Session;
 use crate::terms::Terms;
 
@@ -30,18 +35,27 @@ pub(crate) async fn read(
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
     let key = held.key().clone();
-    let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
-    else {
-        return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
+    let whose = match &held.model.cluster {
+        Value::Known(_) => Way::ItsOwn,
+        Value::Null | Value::Unknown => Way::ProviderBlocks,
     };
-    let cluster = session.cluster(&connection).await?;
+    let cluster = match enter(session, &held).await {
+        Ok(Some(cluster)) => cluster,
+        Ok(None) => return Ok(ReadAnswer::Present { state: held.model, private, identity: None }),
+        // The configuration may have a better one by now.
+        Err(problems) if whose == Way::ItsOwn => {
+            notices.push(messages::whereabouts::way_unusable(&key, &problems));
+            return unread(held, Unread::NoEntry, private);
+        }
+        Err(problems) => return Err(problems),
+    };
     let location = held.location(&cluster).await?;
-    let live = match look(&cluster, &location, &key).await? {
+    let live = match look(&cluster, &location, &key, whose).await? {
         Look::Present(live) => live,
-        Look::Absent => return Ok(ReadAnswer::Gone),
+        Look::Absent => return gone(&cluster, held, private, notices).await,
         Look::NotAllowed(error) => {
-            notices.push(messages::object::not_refreshed(&key, &error));
-            return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
+            notices.push(messages::whereabouts::not_refreshed(&key, &error, whose));
+            return unread(held, Unread::NoEntry, private);
         }
     };
     let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
@@ -49,14 +63,15 @@ pub(crate) async fn read(
         upgrade::identify(&held, &live, &private)?;
     } else if uid != held.uid() {
         if live["metadata"]["annotations"][ID_ANNOTATION].as_str() != Some(held.id()) {
-            return Ok(ReadAnswer::Gone);
+            return gone(&cluster, held, private, notices).await;
         }
         notices.push(messages::object::restored(&key));
     }
     let unreadable = |error| messages::object::ownership_unreadable(&key, &error);
     let yielded = seen_of(&held.terms, &Owners::of_object(&live).map_err(unreadable)?);
     let seen = version_of(&live);
-    if yielded != held.stored.yielded || seen != held.stored.seen {
+    let unread = held.stored.unread.take();
+    if yielded != held.stored.yielded || seen != held.stored.seen || unread.is_some() {
         held.stored.yielded = yielded;
         held.stored.seen = seen;
         held.stored.save(&mut private)?;
@@ -79,6 +94,41 @@ pub(crate) async fn read(
     session.memory.keep(held.id(), &uid, live);
     state.uid = Value::Known(uid);
     Ok(ReadAnswer::Present { state, private, identity: None })
+}
+
+/// The cluster that state names; `None` where that is not known yet.
+async fn enter(session: &Session, held: &Held) -> Result<Option<Arc<Cluster>>, Diagnostics> {
+    match session.reach(&held.model.cluster, &held.model.cluster_name)? {
+        Reach::Ready(connection) => session.cluster(&connection).await.map(Some),
+        Reach::Unknown => Ok(None),
+    }
+}
+
+/// Keeps what state has, and has the plan know that nobody looked.
+fn unread(
+    mut held: Held,
+    why: Unread,
+    mut private: Private,
+) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
+    held.stored.unread = Some(why);
+    held.stored.save(&mut private)?;
+    Ok(ReadAnswer::Present { state: held.model, private, identity: None })
+}
+
+/// Drops what is not there any more, if that was looked for in the right cluster.
+async fn gone(
+    cluster: &Cluster,
+    held: Held,
+    private: Private,
+    notices: &mut Diagnostics,
+) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
+    match guard::recognise(cluster, held.stored.cluster.as_deref()).await {
+        Verdict::Another => {
+            notices.push(messages::whereabouts::refreshed_elsewhere(held.key()));
+            unread(held, Unread::AnotherCluster, private)
+        }
+        Verdict::Same | Verdict::Unclear => Ok(ReadAnswer::Gone),
+    }
 }
 
 pub(crate) fn version_of(object: &Json) -> Option<String> {
@@ -110,6 +160,7 @@ async fn look(
     cluster: &Cluster,
     location: &Location,
     key: &ObjectKey,
+    whose: Way,
 ) -> Result<Look, Diagnostics> {
     match cluster.get(location).await {
         Ok(Found::Object(answer)) => Ok(Look::Present(answer.object)),
@@ -117,6 +168,8 @@ async fn look(
         Ok(Found::NotServed(_)) if definition_gone(cluster, location).await? => Ok(Look::Absent),
         Ok(Found::NotServed(_)) => Err(messages::object::kind_no_longer_served(key).into()),
         Err(error) if matches!(error.code(), Some(401 | 403)) => Ok(Look::NotAllowed(error)),
+        // A plugin that does not work here any more.
+        Err(error @ Error::Connection(_)) if whose == Way::ItsOwn => Ok(Look::NotAllowed(error)),
         Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
     }
 }

@@ -31,6 +31,10 @@ const KIND: &str = "kind";
 const SEEN: &str = "seen";
 /// The fields of managers that the user yields to, as the last read saw them.
 const YIELDED: &str = "yielded";
+/// The uid of the `kube-system` namespace of the cluster that was written to.
+const CLUSTER: &str = "cluster";
+/// That the last read could not look at the object, and why.
+const UNREAD: &str = "unread";
 /// The key that concealed leaves are hashed with.
 const CONCEALMENT: &str = "concealment";
 
@@ -41,6 +45,17 @@ pub(crate) struct Stored {
     pub(crate) key: Option<ConcealmentKey>,
     pub(crate) yielded: Yielded,
     pub(crate) seen: Option<String>,
+    pub(crate) cluster: Option<String>,
+    pub(crate) unread: Option<Unread>,
+}
+
+/// Why a read brought nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Unread {
+    /// The connection in state is of no use, or its credentials are not.
+    NoEntry,
+    AnotherCluster,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -72,6 +87,16 @@ struct StoredSeen {
 }
 
 #[derive(Serialize, Deserialize)]
+struct StoredCluster {
+    kube_system_uid: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredUnread {
+    why: Unread,
+}
+
+#[derive(Serialize, Deserialize)]
 struct StoredYielded {
     managers: BTreeMap<String, Value>,
 }
@@ -92,7 +117,9 @@ impl Stored {
             None => Yielded::new(),
         };
         let seen = get::<StoredSeen>(private, SEEN)?.map(|stored| stored.resource_version);
-        Ok(Self { kept, kind, key, yielded, seen })
+        let cluster = get::<StoredCluster>(private, CLUSTER)?.map(|stored| stored.kube_system_uid);
+        let unread = get::<StoredUnread>(private, UNREAD)?.map(|stored| stored.why);
+        Ok(Self { kept, kind, key, yielded, seen, cluster, unread })
     }
 
     /// Writes what this holds into private state; what others keep there stays.
@@ -108,6 +135,14 @@ impl Stored {
         }
         if let Some(seen) = &self.seen {
             set(private, SEEN, StoredSeen { resource_version: seen.clone() })?;
+        }
+        if let Some(uid) = &self.cluster {
+            set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
+        }
+        match self.unread {
+            Some(why) => set(private, UNREAD, StoredUnread { why })?,
+            None if private.contains(UNREAD) => private.remove(UNREAD),
+            None => {}
         }
         if !self.yielded.is_empty() {
             let fields = |(name, fields): (&String, _)| (name.clone(), fields_v1::encode(fields));
@@ -204,6 +239,8 @@ mod tests {
             key: Some(ConcealmentKey([7; 32])),
             yielded: [("hpa".to_owned(), FieldSet::default())].into(),
             seen: Some("42".into()),
+            cluster: Some("0f3a".into()),
+            unread: Some(Unread::NoEntry),
         }
     }
 
@@ -216,6 +253,10 @@ mod tests {
         assert_eq!(loaded.key, stored().key);
         assert_eq!(loaded.yielded, stored().yielded);
         assert_eq!(loaded.seen, stored().seen);
+        assert_eq!(loaded.cluster, stored().cluster);
+        assert_eq!(loaded.unread, stored().unread);
+        Stored { unread: None, ..stored() }.save(&mut private).unwrap();
+        assert_eq!(Stored::load(&private).unwrap().unread, None, "a read that worked ends it");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::proof::{self, Refusal};
+use super::whereabouts::Way;
 use super::{Asked, Change, Moment, later, moment};
 use crate::memory::Recollection;
 use crate::object::held::Held;
@@ -74,7 +75,8 @@ pub(super) async fn plan(
                 state.yaml_body = held.model.yaml_body.clone();
             }
             // Whose fields are yielded is settled by the next read; until then nothing is promised.
-            if unseen.is_empty() {
+            // Nor where no read has shown in state what is to be mended now.
+            if unseen.is_empty() && held.stored.unread.is_none() {
                 let map = leaves::map(&decision.projection, held.stored.key.as_ref());
                 state.managed_state_projection = Value::Known(map);
             }
@@ -117,6 +119,10 @@ async fn recall(
 ) -> Result<Option<Json>, Diagnostics> {
     match asked.session.memory.recall(held.id()) {
         Recollection::Seen(live) => Ok(Some(live)),
+        // State may be far from the truth, and these credentials may do better.
+        Recollection::NeverRead if held.stored.unread.is_some() && asked.way == Way::Changed => {
+            look(asked, location).await
+        }
         Recollection::NeverRead => Ok(None),
         Recollection::Faded => look(asked, location).await,
     }

@@ -1,0 +1,41 @@
+//! Whether a connection still leads to the cluster that an object was written to.
+//!
+//! A kubeconfig whose current context moved on, or a provider block that names another cluster,
+//! looks like a cluster from which everything is gone; planning it all anew there would be the
+//! worst thing to do. So the cluster is remembered with what is written, and looked at again where
+//! something is amiss: an object that is not there, or a connection that is described otherwise
+//! than before. An object that is where it was costs nothing.
+
+use std::time::Duration;
+
+use k8sconnect_cluster::Cluster;
+use tokio::time::Instant;
+
+/// What can be told about where a connection leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Same,
+    Another,
+    /// Nothing is remembered, or the credentials may not ask.
+    Unclear,
+}
+
+/// What is remembered is worth a moment after a write, and no more.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) async fn recognise(cluster: &Cluster, remembered: Option<&str>) -> Verdict {
+    let Some(remembered) = remembered else {
+        return Verdict::Unclear;
+    };
+    match cluster.fingerprint().await {
+        Ok(Some(now)) if now == remembered => Verdict::Same,
+        Ok(Some(_)) => Verdict::Another,
+        Ok(None) | Err(_) => Verdict::Unclear,
+    }
+}
+
+/// The cluster that was just written to; as before, where it cannot be told.
+pub(crate) async fn remember(cluster: &Cluster, former: Option<String>) -> Option<String> {
+    let known = cluster.until(Instant::now() + PATIENCE).fingerprint().await;
+    known.ok().flatten().or(former)
+}

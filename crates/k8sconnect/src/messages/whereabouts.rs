@@ -1,0 +1,97 @@
+//! What is said where an object cannot be found in the place that state names.
+
+use k8sconnect_cluster::Error;
+use k8sconnect_core::identity::ObjectKey;
+use tfplugin::{AttributePath, Diagnostic, Diagnostics};
+
+use super::paragraphs;
+
+const KEPT: &str = "State keeps the object as it was last seen; whether it changed or is gone is \
+                    not known.";
+
+/// The credentials do not suffice to look at the object.
+pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error, whose: Way) -> Diagnostic {
+    let advice = match (error.code(), whose) {
+        (Some(403), _) => "Give the credentials leave to read it.",
+        (_, Way::ProviderBlocks) => "Give the provider block credentials that the server accepts.",
+        (_, Way::ItsOwn) => {
+            "A refresh uses the `cluster` that state holds, as it was at the last apply. If the \
+             configuration now has other credentials, the plan uses those, and the apply keeps \
+             them. Credentials that expire soon are better kept in the provider block, of which \
+             nothing is stored."
+        }
+    };
+    let why = paragraphs([&error.why(), KEPT]);
+    Diagnostic::warning(format!("{key} could not be refreshed"), paragraphs([&why, advice]))
+}
+
+/// The `cluster` in state describes no connection any more.
+pub(crate) fn way_unusable(key: &ObjectKey, problems: &Diagnostics) -> Diagnostic {
+    let problem = problems.iter().next();
+    let words = problem.map_or(String::new(), |problem| {
+        let why = problem.detail.split("\n\n").next().unwrap_or_default();
+        format!("{}: {why}", problem.summary)
+    });
+    Diagnostic::warning(
+        format!("{key} could not be refreshed"),
+        paragraphs([
+            "A refresh uses the `cluster` that state holds, as it was at the last apply, and that \
+             one cannot be used here any more.",
+            &words,
+            KEPT,
+            "If the configuration now describes another way to the same cluster, the plan uses \
+             that, and the apply keeps it.",
+        ]),
+    )
+}
+
+/// Whose connection it is that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    ItsOwn,
+    ProviderBlocks,
+}
+
+/// A refresh found another cluster; what to do about it, the plan says.
+pub(crate) fn refreshed_elsewhere(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} was not refreshed: its connection leads to another cluster"),
+        paragraphs([
+            "The `kube-system` namespace has another uid there than in the cluster that the object \
+             was last written to. So that the object is missing there proves nothing.",
+            "State keeps the object as it was last seen.",
+        ]),
+    )
+}
+
+/// A plan, or a deletion, would take place in another cluster.
+pub(crate) fn another_cluster(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("The connection of {key} leads to another cluster"),
+        paragraphs([
+            "The `kube-system` namespace has another uid there than in the cluster that the object \
+             was last written to. Nothing was changed.",
+            WAYS_OUT,
+        ]),
+    )
+    .at(AttributePath::root("cluster"))
+}
+
+/// The same, where only the object itself could tell.
+pub(crate) fn not_there_by_new_way(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("The connection of {key} leads to another cluster"),
+        paragraphs([
+            "The way to the cluster changed in the configuration. By the old way the object is \
+             there, by the new one it is not. Nothing was changed.",
+            WAYS_OUT,
+        ]),
+    )
+    .at(AttributePath::root("cluster"))
+}
+
+const WAYS_OUT: &str = "If that is a mistake, correct `cluster`, `cluster_name`, the provider block \
+                        or the kubeconfig and its context. If the object is to live there from now \
+                        on, or the old cluster is no more, take it out of state with `terraform \
+                        state rm ADDRESS` (or `tofu state rm ADDRESS`): the next apply creates it \
+                        there.";

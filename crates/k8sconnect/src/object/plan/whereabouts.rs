@@ -1,0 +1,65 @@
+//! Whether a plan is made in the cluster that the object lives in.
+
+use k8sconnect_cluster::Found;
+use tfplugin::Diagnostics;
+
+use super::Asked;
+use crate::guard::{self, Verdict};
+use crate::messages;
+use crate::object::delete::{Whose, whose};
+use crate::object::held::Held;
+use crate::object::model::ObjectModel;
+use crate::object::stored::Unread;
+
+/// Whether the way to the cluster is described as it was at the last apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    AsBefore,
+    Changed,
+}
+
+impl Way {
+    pub(super) fn of(config: &ObjectModel, held: Option<&Held>) -> Self {
+        match held {
+            Some(held)
+                if held.model.cluster != config.cluster
+                    || held.model.cluster_name != config.cluster_name =>
+            {
+                Self::Changed
+            }
+            _ => Self::AsBefore,
+        }
+    }
+}
+
+/// Refuses a plan in another cluster. Asks nothing where the way is the old one and led to the
+/// object.
+pub(super) async fn check(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostics> {
+    if asked.way == Way::AsBefore && held.stored.unread != Some(Unread::AnotherCluster) {
+        return Ok(());
+    }
+    match guard::recognise(asked.cluster, held.stored.cluster.as_deref()).await {
+        Verdict::Same => Ok(()),
+        Verdict::Another => Err(messages::whereabouts::another_cluster(held.key()).into()),
+        Verdict::Unclear => ask_the_object(asked, held).await,
+    }
+}
+
+/// The object itself tells too: one that was just read by the old way must be there by the new.
+async fn ask_the_object(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostics> {
+    if !asked.session.memory.has_read(held.id()) {
+        return Ok(());
+    }
+    let location = held.location(asked.cluster).await?;
+    let there = match asked.cluster.get(&location).await {
+        Ok(Found::Object(answer)) => !matches!(whose(held, &answer.object), Whose::AnotherObject),
+        Ok(Found::Absent(_) | Found::NotServed(_)) => false,
+        Err(error) => {
+            return Err(messages::refusal::unanswered(held.key(), &error).into());
+        }
+    };
+    if there {
+        return Ok(());
+    }
+    Err(messages::whereabouts::not_there_by_new_way(held.key()).into())
+}
