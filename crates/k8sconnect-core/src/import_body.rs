@@ -212,7 +212,7 @@ fn drop_null_creation_timestamps(value: &mut Value) {
 }
 
 /// What an object is comes before what is in it.
-fn written(mut object: Map<String, Value>) -> String {
+pub(crate) fn written(mut object: Map<String, Value>) -> String {
     let mut text = String::new();
     for name in ["apiVersion", "kind", "metadata"] {
         if let Some((name, value)) = object.remove_entry(name) {

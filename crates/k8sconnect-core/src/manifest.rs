@@ -45,6 +45,23 @@ pub enum ManifestError {
     ServerOwned { line: usize, field: String },
 }
 
+impl ManifestError {
+    /// The line that it is about, where it is about one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::Yaml(error) => Some(error.position.line),
+            Self::SeveralDocuments { second_line: line, .. }
+            | Self::NotAMapping { line, .. }
+            | Self::WrongType { line, .. }
+            | Self::IsAList { line, .. }
+            | Self::NotBase64 { line, .. }
+            | Self::GenerateName { line }
+            | Self::ServerOwned { line, .. } => Some(*line),
+            Self::Empty | Self::Missing { .. } => None,
+        }
+    }
+}
+
 /// Metadata that only the server writes.
 pub(crate) const SERVER_METADATA: [&str; 8] = [
     "creationTimestamp",
@@ -74,8 +91,9 @@ impl Manifest {
     }
 
     pub fn from_document(document: Document) -> Result<Self, Vec<ManifestError>> {
-        let mut check = Check { document: &document, errors: Vec::new() };
+        let mut check = Check::of(&document, &document.value, &[]);
         let key = check.object_key();
+        check.refuse_what_cannot_be_sent();
         match key {
             Some(key) if check.errors.is_empty() => {
                 let boolean_keys = yaml::keys_read_as_booleans(&document);
@@ -168,16 +186,37 @@ fn fold_string_data(value: &mut Value) {
     }
 }
 
+/// Which object a part of a document is, the whole of it or an item of a list, and no more: whether
+/// it could be applied is not asked.
+pub(crate) fn identify(
+    document: &Document,
+    value: &Value,
+    at: &[Step<'_>],
+) -> Result<ObjectKey, Vec<ManifestError>> {
+    let mut check = Check::of(document, value, at);
+    match check.object_key() {
+        Some(key) if check.errors.is_empty() => Ok(key),
+        _ => Err(check.errors),
+    }
+}
+
 struct Check<'a> {
     document: &'a Document,
+    value: &'a Value,
+    /// The way from the document to the value.
+    at: &'a [Step<'a>],
     errors: Vec<ManifestError>,
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
+    fn of(document: &'a Document, value: &'a Value, at: &'a [Step<'a>]) -> Self {
+        Self { document, value, at, errors: Vec::new() }
+    }
+
     fn object_key(&mut self) -> Option<ObjectKey> {
-        let Some(object) = self.document.value.as_object() else {
-            let line = self.document.position.line;
-            let found = describe(&self.document.value);
+        let Some(object) = self.value.as_object() else {
+            let line = self.line(&[]);
+            let found = describe(self.value);
             self.errors.push(ManifestError::NotAMapping { line, found });
             return None;
         };
@@ -213,11 +252,23 @@ impl Check<'_> {
                 None
             }
         };
+        Some(ObjectKey { gvk: Gvk::new(&api_version?, &kind?), namespace, name: name? })
+    }
+
+    fn refuse_what_cannot_be_sent(&mut self) {
+        // Of a list it is enough to say that it is one.
+        let Some(object) = self.value.as_object().filter(|it| !it.contains_key("items")) else {
+            return;
+        };
+        let Some(metadata) = object.get("metadata").and_then(Value::as_object) else {
+            return;
+        };
         self.refuse_what_the_server_writes(object, metadata);
-        if (api_version.as_deref(), kind.as_deref()) == (Some("v1"), Some("Secret")) {
+        if object.get("apiVersion").is_some_and(|it| it == "v1")
+            && object.get("kind").is_some_and(|it| it == "Secret")
+        {
             self.check_base64(object);
         }
-        Some(ObjectKey { gvk: Gvk::new(&api_version?, &kind?), namespace, name: name? })
     }
 
     fn refuse_what_the_server_writes(
@@ -281,7 +332,8 @@ impl Check<'_> {
     }
 
     fn line(&self, path: &[&str]) -> usize {
-        let steps: Vec<_> = path.iter().map(|name| Step::Key(name)).collect();
+        let steps: Vec<_> =
+            self.at.iter().copied().chain(path.iter().map(|name| Step::Key(name))).collect();
         self.document.position_of(&steps).unwrap_or(self.document.position).line
     }
 }

@@ -20,6 +20,7 @@
 mod budget;
 mod document;
 mod error;
+mod extent;
 mod mapping;
 mod resolve;
 mod scalar;
@@ -33,7 +34,7 @@ pub use error::{KeyKind, YamlError, YamlErrorKind};
 pub use write::to_yaml;
 
 use budget::StreamBudget;
-use tree::Reader;
+use tree::{Reader, Written};
 
 /// How many collections may stand inside one another, aliases followed.
 pub const NESTING_LIMIT: usize = 512;
@@ -70,8 +71,10 @@ impl Iterator for Documents<'_> {
         let reader = self.reader.as_mut()?;
         let found = loop {
             match reader.next_document() {
-                Ok(Some(nodes)) if tree::is_blank(nodes) => {}
-                Ok(Some(nodes)) => break Some(resolve::document(nodes, &mut self.budget)),
+                Ok(Some(written)) if tree::is_blank(written.nodes) => {}
+                Ok(Some(Written { nodes, extent })) => {
+                    break Some(resolve::document(nodes, extent, &mut self.budget));
+                }
                 Ok(None) => break None,
                 Err(error) => break Some(Err(error)),
             }

@@ -5,6 +5,7 @@
 //! a place is to walk the value and the array together, so no key is stored twice.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -46,6 +47,9 @@ pub struct Document {
     pub value: Value,
     /// Of the document's first node.
     pub position: Position,
+    /// The bytes of the text that are the document's own, comments included and the marks between
+    /// documents not. Read alone, they are the same document.
+    pub extent: Range<usize>,
     pub(super) root: Mark,
     pub(super) marks: Vec<Mark>,
     pub(super) boolean_keys: Vec<(String, Position)>,

@@ -2,6 +2,8 @@
 //!
 //! Mappings, with their keys and merges, are in [`super::mapping`].
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::NESTING_LIMIT;
@@ -13,6 +15,7 @@ use super::tree::{Body, Node, Scalar};
 
 pub(super) fn document(
     nodes: &[Node<'_>],
+    extent: Range<usize>,
     stream: &mut StreamBudget,
 ) -> Result<Document, YamlError> {
     let mut resolver = Resolver {
@@ -28,6 +31,7 @@ pub(super) fn document(
     Ok(Document {
         value: root.value,
         position: spot.into(),
+        extent,
         root: Mark { spot, children: root.children },
         marks: resolver.marks,
         boolean_keys: resolver.boolean_keys,

@@ -6,12 +6,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, StructureStyle};
 
 use super::document::{Position, Spot};
 use super::error::{YamlError, YamlErrorKind};
-use super::{NESTING_LIMIT, syntax};
+use super::{NESTING_LIMIT, extent, syntax};
 
 pub(super) struct Node<'t> {
     pub(super) spot: Spot,
@@ -104,6 +105,15 @@ pub(super) struct Reader<'t> {
     nodes: Vec<Node<'t>>,
     open: Vec<Open>,
     anchors: BTreeMap<usize, u32>,
+    /// Where the text of the document before this one ended.
+    behind: usize,
+}
+
+/// What was written of one document.
+pub(super) struct Written<'a, 't> {
+    /// The root first.
+    pub(super) nodes: &'a [Node<'t>],
+    pub(super) extent: Range<usize>,
 }
 
 impl<'t> Reader<'t> {
@@ -123,18 +133,27 @@ impl<'t> Reader<'t> {
             nodes: Vec::new(),
             open: Vec::new(),
             anchors: BTreeMap::new(),
+            behind: 0,
         })
     }
 
-    /// The nodes of the next document, root first, or nothing at the end of the stream.
-    pub(super) fn next_document(&mut self) -> Result<Option<&[Node<'t>]>, YamlError> {
+    /// The next document, or nothing at the end of the stream.
+    pub(super) fn next_document(&mut self) -> Result<Option<Written<'_, 't>>, YamlError> {
         self.nodes.clear();
         self.open.clear();
         self.anchors.clear();
+        let mut start = self.behind;
         while let Some(next) = self.parser.next() {
             let (event, span) = next.map_err(|error| syntax::explain(&error))?;
             match event {
-                Event::DocumentEnd => return Ok(Some(&self.nodes)),
+                Event::DocumentStart(true, _) => {
+                    start = extent::start(self.text, self.behind, offset(span.start));
+                }
+                Event::DocumentEnd => {
+                    let end = extent::end(self.text, offset(span.start).max(start));
+                    self.behind = end.next;
+                    return Ok(Some(Written { nodes: &self.nodes, extent: start..end.at }));
+                }
                 Event::StreamEnd => return Ok(None),
                 event => self.take(event, span)?,
             }
@@ -265,6 +284,11 @@ impl<'t> Reader<'t> {
         }
         text
     }
+}
+
+/// The parser counts bytes for every text that it is given whole.
+fn offset(marker: Marker) -> usize {
+    marker.byte_offset().unwrap_or_default()
 }
 
 /// In quotes all readers keep these characters; elsewhere Go ends the line at them.

@@ -2,6 +2,8 @@
 
 use k8sconnect_core::yaml::{Document, Position, Step, keys_read_as_booleans, parse_stream};
 
+use crate::agreement::cases;
+
 fn only(text: &str) -> Document {
     let mut documents = parse_stream(text).expect("a text that can be read");
     assert_eq!(documents.len(), 1);
@@ -89,4 +91,28 @@ fn lists_the_keys_that_became_booleans() {
 fn lists_a_key_once_however_often_it_is_aliased() {
     let document = only("a: &x {on: 1}\nb: *x\nc: {<<: *x}\n");
     assert_eq!(keys_read_as_booleans(&document).len(), 1);
+}
+
+#[test]
+fn the_extent_of_a_document_reads_alone_as_the_same_document() {
+    let odd = [
+        "\u{feff}a: 1\n---\nb: 2",
+        "a: 1\r---\rb: 2\r",
+        "a: 1\r\n---\r\nb: 2\r\n...\r\n",
+        "%TAG !e! tag:example.com,2000:\n---\na: !e!x 1\n...\n# between\n%YAML 1.1\n---\nb: 2\n",
+        "--- |+\n  a\n\n---\n>-\n  b\n  c\n",
+        "--- &a\nx: 1\n--- !!str\n3\n",
+        "---\n  a: 1\n  b: 2\n---\n- x\n#---\n- \"--- y\"\n...\n...\nc: 3\n",
+    ];
+    let texts = cases().iter().map(|case| case.yaml.as_str()).chain(odd);
+    let mut read = 0;
+    for text in texts {
+        for document in parse_stream(text).unwrap_or_default() {
+            let own = &text[document.extent.clone()];
+            let alone = only(own);
+            assert_eq!(alone.value, document.value, "{own:?} of {text:?}");
+            read += 1;
+        }
+    }
+    assert!(read > 1000, "only {read} documents were read");
 }

@@ -1,0 +1,256 @@
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::yaml::{parse_stream, to_yaml};
+
+fn lone(text: &str) -> Result<BTreeMap<String, Piece<'_>>, Vec<Problem>> {
+    split([Source { name: None, text }])
+}
+
+fn keys(text: &str) -> Vec<String> {
+    lone(text).unwrap().into_keys().collect()
+}
+
+fn object(api_version: &str, kind: &str, namespace: &str, name: &str) -> String {
+    let namespace =
+        if namespace.is_empty() { String::new() } else { format!("  namespace: {namespace}\n") };
+    format!("apiVersion: {api_version}\nkind: {kind}\nmetadata:\n  name: {name}\n{namespace}")
+}
+
+fn faults(text: &str) -> Vec<(usize, Fault)> {
+    let problems = lone(text).unwrap_err();
+    problems.into_iter().map(|problem| (problem.place.line, problem.fault)).collect()
+}
+
+#[test]
+fn a_key_is_made_of_group_kind_namespace_and_name_as_written() {
+    let text = [
+        object("v1", "ConfigMap", "", "settings"),
+        object("v1", "ConfigMap", "shop", "settings"),
+        object("apps/v1", "Deployment", "shop", "web"),
+        object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "system:reader"),
+    ];
+    assert_eq!(
+        keys(&text.join("---\n")),
+        [
+            "apps.deployment.shop.web",
+            "configmap.settings",
+            "configmap.shop.settings",
+            "rbac.authorization.k8s.io.clusterrole.system:reader",
+        ]
+    );
+}
+
+#[test]
+fn a_document_keeps_its_text_with_its_comments() {
+    let text = "# licence\n---\n# the shop's\nkind: ConfigMap # odd order\napiVersion: v1\n\
+                metadata: {name: a}\ndata:\n  x: |+\n    y\n\n# behind a\n--- # b\n\
+                {apiVersion: v1, kind: Secret, metadata: {name: b}}\n...\n";
+    let pieces = lone(text).unwrap();
+    assert_eq!(
+        pieces["configmap.a"].text,
+        "# the shop's\nkind: ConfigMap # odd order\napiVersion: v1\nmetadata: {name: a}\n\
+         data:\n  x: |+\n    y\n\n# behind a\n"
+    );
+    assert_eq!(
+        pieces["secret.b"].text,
+        "# b\n{apiVersion: v1, kind: Secret, metadata: {name: b}}\n"
+    );
+}
+
+#[test]
+fn a_mark_inside_of_a_text_parts_nothing() {
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n\
+                data:\n  script: |\n    cat <<EOF\n    ---\n    ...\n    EOF\n";
+    let pieces = lone(text).unwrap();
+    assert_eq!(pieces["configmap.a"].text, text);
+}
+
+#[test]
+fn one_object_written_twice_is_told_with_both_places() {
+    let twice = object("apps/v1", "Deployment", "default", "web");
+    let again = object("apps/v1beta1", "Deployment", "", "web");
+    let text = format!("{twice}---\n{again}");
+    let problems = lone(&text).unwrap_err();
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].place.to_string(), "document 2, line 7");
+    let Fault::Again { first, .. } = &problems[0].fault else { panic!("{problems:?}") };
+    assert_eq!(first.to_string(), "document 1, line 1");
+}
+
+#[test]
+fn a_namespace_makes_no_second_object_of_a_kind_that_lives_in_none() {
+    let text = [
+        object("v1", "Namespace", "", "shop"),
+        object("v1", "Namespace", "odd", "shop"),
+        object("v1", "ConfigMap", "a", "x"),
+        object("v1", "ConfigMap", "b", "x"),
+    ];
+    let faults = faults(&text.join("---\n"));
+    assert!(matches!(faults.as_slice(), [(6, Fault::Again { .. })]), "{faults:?}");
+}
+
+#[test]
+fn two_objects_whose_keys_look_alike_are_told_apart() {
+    let text = [object("v1", "ConfigMap", "", "a.b"), object("v1", "ConfigMap", "a", "b")];
+    let faults = faults(&text.join("---\n"));
+    let [(6, Fault::SameKey { key, .. })] = faults.as_slice() else { panic!("{faults:?}") };
+    assert_eq!(key, "configmap.a.b");
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once_with_file_document_and_line() {
+    let first = "kind: Pod\nmetadata: {name: a}\n---\n\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: 3\n";
+    let second = "a: 1\n---\nb: [\n";
+    let sources = [("a.yaml", first), ("b.yaml", second)];
+    let problems =
+        split(sources.map(|(name, text)| Source { name: Some(name), text })).unwrap_err();
+    let places: Vec<_> = problems.iter().map(|problem| problem.place.to_string()).collect();
+    assert_eq!(
+        places,
+        [
+            "`a.yaml`, document 1, line 1",
+            "`a.yaml`, document 2, line 9",
+            "`b.yaml`, document 1, line 1",
+            "`b.yaml`, document 1, line 1",
+            "`b.yaml`, document 1, line 1",
+            "`b.yaml`, document 2, line 3",
+        ]
+    );
+}
+
+#[test]
+fn the_items_of_a_list_count_as_documents_of_their_own() {
+    let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n\
+                - apiVersion: v1\n  kind: ConfigMapList\n  items:\n  - metadata: {name: b}\n    data: {x: \"1\"}\n";
+    let pieces = lone(text).unwrap();
+    assert_eq!(pieces["pod.a"].text, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n");
+    let map = &pieces["configmap.b"].text;
+    assert_eq!(map, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\ndata:\n  x: \"1\"\n");
+    let bad = "apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n- 3\n";
+    let lines: Vec<_> = faults(bad).into_iter().map(|(line, _)| line).collect();
+    assert_eq!(lines, [4, 4, 5]);
+}
+
+#[test]
+fn stages_are_told_by_kubernetes_own_kinds_and_by_definitions_in_the_same_input() {
+    let text = format!(
+        "{}---\n{}---\n{}---\n{}---\napiVersion: apiextensions.k8s.io/v1\n\
+         kind: CustomResourceDefinition\nmetadata: {{name: gardens.example.com}}\n\
+         spec: {{group: example.com, scope: Cluster, names: {{kind: Garden, plural: gardens}}}}\n",
+        object("example.com/v1", "Garden", "", "eden"),
+        object("example.com/v1", "Plot", "", "first"),
+        object("v1", "Namespace", "", "shop"),
+        object("apps/v1", "Deployment", "", "web"),
+    );
+    let stages: Vec<_> =
+        lone(&text).unwrap().into_iter().map(|(key, piece)| (key, piece.stage)).collect();
+    let expected = [
+        ("apiextensions.k8s.io.customresourcedefinition.gardens.example.com", Stage::Definition),
+        ("apps.deployment.web", Stage::Namespaced),
+        ("example.com.garden.eden", Stage::Cluster),
+        ("example.com.plot.first", Stage::Namespaced),
+        ("namespace.shop", Stage::Cluster),
+    ];
+    assert_eq!(stages, expected.map(|(key, stage)| (key.to_owned(), stage)));
+}
+
+#[test]
+fn what_is_only_remarks_is_no_object() {
+    assert_eq!(keys("# nothing\n---\n---\n  \n"), Vec::<String>::new());
+}
+
+#[test]
+fn the_fingerprint_tells_texts_apart() {
+    let print = |text: &str| fingerprint(&lone(text).unwrap());
+    let (one, other) = (object("v1", "Pod", "", "a"), object("v1", "Pod", "", "b"));
+    assert_eq!(print(&one), print(&one));
+    assert_ne!(print(&one), print(&other));
+}
+
+/// How long it takes to split that many documents, undisturbed.
+fn time_of(documents: usize) -> Duration {
+    let text: String = (0..documents)
+        .map(|n| {
+            let list = "    - {name: a, value: \"1\"}\n".repeat(20);
+            format!("---\n{}spec:\n  x:\n{list}", object("v1", "Pod", "shop", &format!("n{n}")))
+        })
+        .collect();
+    let run = || {
+        let start = Instant::now();
+        assert_eq!(lone(&text).unwrap().len(), documents);
+        start.elapsed()
+    };
+    (0..3).map(|_| run()).min().unwrap()
+}
+
+#[test]
+fn eight_times_the_text_takes_about_eight_times_as_long() {
+    let (short, long) = (time_of(50), time_of(400));
+    assert!(long < short * 24, "{short:?} for one, {long:?} for eight times as much");
+}
+
+/// Objects in the variety of texts that files bring: marks, remarks, blanks, line ends.
+fn stream() -> impl Strategy<Value = (String, Vec<Value>)> {
+    let value = prop_oneof![
+        "[a-z \\-.#:]{0,8}".prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        proptest::collection::vec("[a-z\\-. \n]{0,9}", 0..3).prop_map(Value::from),
+        "([a-z \\-.]{0,6}\n){0,4}".prop_map(Value::from),
+    ];
+    let mark = prop::sample::select(vec![
+        "---\n",
+        "--- \n",
+        "\n---\n",
+        "---\r\n",
+        "...\n---\n",
+        "# x\n---\n",
+        "---\n\n# x\n",
+        "---\n---\n",
+        "--- # x\n",
+        "...\n# x\n---\n",
+    ]);
+    proptest::collection::vec((value, mark), 1..6).prop_map(|documents| {
+        let mut text = String::new();
+        let mut values = Vec::new();
+        for (n, (value, mark)) in documents.into_iter().enumerate() {
+            let object = json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("n{n}")},
+                "data": value,
+            });
+            let _ = write!(text, "{mark}{}", to_yaml(&object));
+            values.push(object);
+        }
+        (text, values)
+    })
+}
+
+proptest! {
+    #[test]
+    fn splitting_and_joining_keeps_every_document((text, values) in stream()) {
+        let pieces = lone(&text).unwrap();
+        prop_assert_eq!(pieces.len(), values.len());
+        let mut joined = String::new();
+        for (n, value) in values.iter().enumerate() {
+            let piece = &pieces[&format!("configmap.n{n}")];
+            let alone = parse_stream(&piece.text).unwrap();
+            prop_assert_eq!(&alone[0].value, value);
+            let _ = write!(joined, "---\n{}", piece.text);
+        }
+        prop_assert_eq!(lone(&joined).unwrap(), pieces);
+    }
+
+    #[test]
+    fn a_key_depends_on_no_other_document((text, values) in stream()) {
+        let all = keys(&text);
+        for (n, value) in values.iter().enumerate() {
+            let alone = keys(&to_yaml(value));
+            prop_assert_eq!(&alone, &[format!("configmap.n{n}")]);
+            prop_assert!(all.contains(&alone[0]));
+        }
+    }
+}
