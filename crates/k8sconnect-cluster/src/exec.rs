@@ -6,15 +6,13 @@
 //! environment are never shown, and of what it writes to stderr only the end, for its own words
 //! are what explains a failed login best.
 
-use std::io::ErrorKind;
-use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
+use crate::child::{self, Bounds, Ended, Unended};
 use crate::connection::{Exec, Identity};
 use crate::error::ConnectionError;
 use crate::secret::Secret;
@@ -40,32 +38,28 @@ pub(crate) async fn run(plugin: &Exec) -> Result<Brought, ConnectionError> {
         why,
         advice: advice.to_owned(),
     };
-    let run = async {
-        let mut child = command(plugin).spawn()?;
-        let (out, err) = tokio::join!(drain(child.stdout.take()), drain(child.stderr.take()));
-        Ok((child.wait().await?, out?, err?))
-    };
-    let ended: Result<(ExitStatus, Vec<u8>, Vec<u8>), std::io::Error> =
-        match tokio::time::timeout(LIMIT, run).await {
-            Ok(ended) => ended,
-            Err(_) => {
+    let bounds = Bounds { time: LIMIT, output: LARGEST_OUTPUT };
+    let ended =
+        child::run(&mut command(plugin), bounds).await.map_err(|unended| match unended {
+            Unended::TooLong => {
                 let why = format!("it had not ended after {} seconds", LIMIT.as_secs());
-                return Err(failed(why, "Check that it does not wait for somebody to log in."));
+                failed(why, "Check that it does not wait for somebody to log in.")
             }
-        };
-    let (status, out, err) = ended.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => {
-            let hint = plugin.install_hint.as_deref();
-            let advice = hint.unwrap_or("Install it, or write its full path into `command`.");
-            failed("there is no such command on this machine".into(), advice)
-        }
-        _ => failed(format!("it could not be run: {error}"), "Check that it may be executed."),
-    })?;
+            Unended::Missing => {
+                let hint = plugin.install_hint.as_deref();
+                let advice = hint.unwrap_or("Install it, or write its full path into `command`.");
+                failed("there is no such command on this machine".into(), advice)
+            }
+            Unended::Unrunnable(error) => {
+                failed(format!("it could not be run: {error}"), "Check that it may be executed.")
+            }
+        })?;
+    let Ended { status, stdout, stderr } = ended;
     if !status.success() {
-        let why = format!("it ended with {status}{}", complaint(&err, plugin));
+        let why = format!("it ended with {status}{}", complaint(&stderr.bytes, plugin));
         return Err(failed(why, "Run it by hand to see what it lacks; often a login has expired."));
     }
-    read(plugin, &out)
+    read(plugin, &stdout.bytes)
         .map_err(|why| failed(why, "Check that it is a credential plugin, and its version."))
 }
 
@@ -79,22 +73,8 @@ fn command(plugin: &Exec) -> Command {
     command
         .args(plugin.args.iter().map(Secret::expose))
         .envs(plugin.env.iter().map(|(name, value)| (name, value.expose())))
-        .env("KUBERNETES_EXEC_INFO", told.to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
+        .env("KUBERNETES_EXEC_INFO", told.to_string());
     command
-}
-
-/// Reads on past the limit without keeping it: a plugin whose pipe is full never ends.
-async fn drain(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
-    let mut kept = Vec::new();
-    if let Some(mut pipe) = pipe {
-        (&mut pipe).take(LARGEST_OUTPUT).read_to_end(&mut kept).await?;
-        tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
-    }
-    Ok(kept)
 }
 
 /// The end of what it wrote, without any secret it was given.

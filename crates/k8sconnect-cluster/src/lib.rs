@@ -13,6 +13,7 @@
 mod address;
 mod arrive;
 mod call;
+pub mod child;
 mod cluster;
 mod connection;
 mod contents;

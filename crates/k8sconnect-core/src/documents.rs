@@ -21,7 +21,6 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::identity::{DEFAULT_NAMESPACE, Gvk, LivesIn, ObjectKey};
-use crate::import_body;
 use crate::manifest::{self, ManifestError};
 use crate::yaml::{self, Document, Step, YamlError};
 
@@ -56,7 +55,7 @@ pub enum Stage {
 }
 
 /// Where an object stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub source: Option<String>,
     /// Counted from 1 in its source; those in which nothing is written do not count.
@@ -191,10 +190,7 @@ impl<'t> Reading<'t> {
                 self.items(source, number, document, item, at);
             } else {
                 let item = with_kind_of_list(item, list);
-                let written = match item.as_ref() {
-                    Value::Object(object) => import_body::written(object.clone()),
-                    _ => String::new(),
-                };
+                let written = manifest::written(&item);
                 self.object(source, number, document, &item, at, Cow::Owned(written));
             }
             at.pop();
@@ -217,10 +213,18 @@ impl<'t> Reading<'t> {
                 self.defined.extend(scope::defined_by(&object, value));
                 self.found.push(Found { object, place: place(source, number, line), text });
             }
-            Err(errors) => self.problems.extend(errors.into_iter().map(|error| Problem {
-                place: place(source, number, error.line().unwrap_or(line)),
-                fault: Fault::Unidentified(error),
-            })),
+            Err(mut errors) => {
+                // That the name is missing is all that `generateName` means here.
+                if errors.iter().any(|error| matches!(error, ManifestError::GenerateName { .. })) {
+                    errors.retain(|error| {
+                        *error != ManifestError::Missing { field: "metadata.name" }
+                    });
+                }
+                self.problems.extend(errors.into_iter().map(|error| Problem {
+                    place: place(source, number, error.line().unwrap_or(line)),
+                    fault: Fault::Unidentified(error),
+                }));
+            }
         }
     }
 
@@ -245,6 +249,7 @@ impl<'t> Reading<'t> {
             };
             self.problems.push(Problem { place, fault });
         }
+        self.problems.sort_by(|one, other| one.place.cmp(&other.place));
         if self.problems.is_empty() { Ok(pieces) } else { Err(self.problems) }
     }
 }

@@ -10,10 +10,9 @@ use serde_json::{Map, Value};
 use crate::field::{FieldSet, PathElement};
 use crate::identity::{BIRTH_ANNOTATION, Gvk, ID_ANNOTATION};
 use crate::import_id::{Chosen, SecretValues};
-use crate::manifest::SERVER_METADATA;
+use crate::manifest::{SERVER_METADATA, written};
 use crate::owners::Owners;
 use crate::projection::Secrecy;
-use crate::yaml::to_yaml;
 
 /// Annotations that a tool or a controller keeps for itself and rewrites at will. The first holds
 /// the whole object, values of a Secret included.
@@ -60,7 +59,7 @@ pub fn body(
             only(live, &held)
         }
     };
-    Ok(written(clean(fields, live, gvk, values)))
+    Ok(written(&Value::Object(clean(fields, live, gvk, values))))
 }
 
 /// The fields of a set, with the key fields of the items they stand in.
@@ -209,20 +208,6 @@ fn drop_null_creation_timestamps(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(drop_null_creation_timestamps),
         _ => {}
     }
-}
-
-/// What an object is comes before what is in it.
-pub(crate) fn written(mut object: Map<String, Value>) -> String {
-    let mut text = String::new();
-    for name in ["apiVersion", "kind", "metadata"] {
-        if let Some((name, value)) = object.remove_entry(name) {
-            text.push_str(&to_yaml(&Value::Object(Map::from_iter([(name, value)]))));
-        }
-    }
-    if !object.is_empty() {
-        text.push_str(&to_yaml(&Value::Object(object)));
-    }
-    text
 }
 
 #[cfg(test)]

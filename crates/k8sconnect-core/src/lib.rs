@@ -12,6 +12,7 @@ pub mod adoption;
 pub mod blast;
 pub mod documents;
 pub mod field;
+pub mod glob;
 pub mod identity;
 pub mod ignore;
 pub mod immutable;

@@ -3,6 +3,8 @@
 //!
 //! Not here: whether the fields exist. Only the server knows that, and says so in the dry-run.
 
+mod written;
+
 use std::collections::BTreeMap;
 
 use base64::Engine;
@@ -12,6 +14,8 @@ use serde_json::{Map, Value};
 use crate::field::{FieldPath, PathElement};
 use crate::identity::{Gvk, ObjectKey};
 use crate::yaml::{self, Document, Position, Step, YamlError};
+
+pub use written::written;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {

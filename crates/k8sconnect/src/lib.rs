@@ -2,12 +2,16 @@
 //!
 //! Each resource is a folder with the same file names: `schema` (what the user may write), `model`
 //! (the typed view of it), `plan`, `apply`, `read` and `delete` (one file a verb), `stored` (what
-//! private state holds, versioned). Every sentence that a user can read is in [`messages`].
+//! private state holds, versioned). What is only read is in [`data`], one file a data source, and
+//! what is only computed in [`function`]. Every sentence that a user can read is in [`messages`].
 //!
 //! Nothing is decided here that could be decided without a network (that is the core's work), and
 //! nothing here speaks HTTP (that is the cluster's).
 
 mod connect;
+mod data;
+mod dynamic;
+mod function;
 mod guard;
 mod memory;
 mod messages;

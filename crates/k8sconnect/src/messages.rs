@@ -6,6 +6,9 @@
 
 pub(crate) mod blast;
 pub(crate) mod connection;
+pub(crate) mod data;
+pub(crate) mod documents;
+pub(crate) mod function;
 pub(crate) mod import;
 pub(crate) mod manifest;
 pub(crate) mod object;

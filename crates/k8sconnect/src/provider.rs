@@ -6,6 +6,8 @@ use std::sync::Arc;
 use tfplugin::{Context, Diagnostics, Nesting, Provider, Registry, Schema, Value, model};
 
 use crate::connect::{self, ClusterModel, Directory};
+use crate::data::{ObjectData, ObjectsData, YamlScopedData, YamlSplitData};
+use crate::function::{ManifestDecode, ManifestEncode, YamlScoped, YamlSplit};
 use crate::object::ObjectResource;
 use crate::session::Session;
 
@@ -70,5 +72,13 @@ impl Provider for K8sConnect {
 
     fn register(&self, registry: &mut Registry) {
         registry.resource(ObjectResource::new(Arc::clone(&self.session)));
+        registry.data_source(ObjectData::new(Arc::clone(&self.session)));
+        registry.data_source(ObjectsData::new(Arc::clone(&self.session)));
+        registry.data_source(YamlSplitData);
+        registry.data_source(YamlScopedData);
+        registry.function(YamlSplit);
+        registry.function(YamlScoped);
+        registry.function(ManifestDecode);
+        registry.function(ManifestEncode);
     }
 }

@@ -24,11 +24,12 @@ fn advice(error: &ManifestError) -> &'static str {
             "Give it one object: `apiVersion`, `kind`, `metadata.name` and whatever the kind needs."
         }
         ManifestError::SeveralDocuments { .. } => {
-            "One resource holds one object. Split the text at its `---` lines and use `for_each`, \
-             one resource for each document."
+            "One resource holds one object. For many documents use \
+             `for_each = provider::k8sconnect::yaml_split(…)` and `yaml_body = each.value`."
         }
         ManifestError::IsAList { .. } => {
-            "One resource holds one object. Use `for_each` over the `items` of the list."
+            "One resource holds one object. For the items of a list use \
+             `for_each = provider::k8sconnect::yaml_split(…)` and `yaml_body = each.value`."
         }
         ManifestError::NotAMapping { .. } | ManifestError::WrongType { .. } => {
             "Check the indentation and the quotes around that line."

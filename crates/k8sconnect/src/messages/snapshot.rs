@@ -3,6 +3,8 @@
 //! A new message belongs in here. After a change run
 //! `INSTA_UPDATE=always cargo test -p k8sconnect messages`, and read what changed.
 
+mod data;
+
 use std::time::Duration;
 
 use k8sconnect_cluster::{ConnectionError, Error, Gap, NotYet, Trouble};
@@ -440,6 +442,8 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         whereabouts_messages(),
         other_messages(),
         import_messages(),
+        data::messages(),
+        data::functions(),
     ];
     let mut text = String::new();
     for message in all.into_iter().flatten() {

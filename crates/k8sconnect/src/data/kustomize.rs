@@ -1,0 +1,83 @@
+//! What the user's own `kustomize` makes of a folder.
+//!
+//! It is run as it stands, without plugins, charts or leave to look outside of the folder: those
+//! need flags that nobody gives it here. Where it is not installed, `kubectl` has one built in.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use k8sconnect_cluster::child::{self, Bounds, Ended, Unended};
+use tfplugin::Context;
+use tokio::process::Command;
+
+/// What can build a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    Kustomize,
+    Kubectl,
+}
+
+impl Program {
+    /// As a user would type it.
+    pub(crate) fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Kustomize => ["kustomize", "build"],
+            Self::Kubectl => ["kubectl", "kustomize"],
+        }
+    }
+}
+
+/// Why a folder could not be built.
+#[derive(Debug)]
+pub(crate) enum KustomizeError {
+    NotInstalled,
+    Unrunnable(Program, std::io::Error),
+    TooLong(Program, Duration),
+    /// The user asked to stop.
+    Stopped,
+    Failed {
+        program: Program,
+        status: ExitStatus,
+        complaint: String,
+    },
+    TooMuch(Program, u64),
+    NotText(Program),
+}
+
+/// Remote bases are fetched by git, which takes its time.
+const BOUNDS: Bounds = Bounds { time: Duration::from_secs(180), output: 64 << 20 };
+const LONGEST_COMPLAINT: usize = 4000;
+
+pub(crate) async fn build(ctx: &Context, path: &str) -> Result<String, KustomizeError> {
+    for program in [Program::Kustomize, Program::Kubectl] {
+        let [name, verb] = program.words();
+        let mut command = Command::new(name);
+        command.args([verb, "--", path]);
+        let ended = tokio::select! {
+            ended = child::run(&mut command, BOUNDS) => ended,
+            () = ctx.stopped() => return Err(KustomizeError::Stopped),
+        };
+        return match ended {
+            Ok(ended) => text(program, ended),
+            Err(Unended::Missing) => continue,
+            Err(Unended::TooLong) => Err(KustomizeError::TooLong(program, BOUNDS.time)),
+            Err(Unended::Unrunnable(error)) => Err(KustomizeError::Unrunnable(program, error)),
+        };
+    }
+    Err(KustomizeError::NotInstalled)
+}
+
+fn text(program: Program, ended: Ended) -> Result<String, KustomizeError> {
+    let Ended { status, stdout, stderr } = ended;
+    if !status.success() {
+        let said = String::from_utf8_lossy(&stderr.bytes);
+        let said = said.trim();
+        let skipped = said.chars().count().saturating_sub(LONGEST_COMPLAINT);
+        let complaint = said.chars().skip(skipped).collect();
+        return Err(KustomizeError::Failed { program, status, complaint });
+    }
+    if stdout.lost > 0 {
+        return Err(KustomizeError::TooMuch(program, BOUNDS.output));
+    }
+    String::from_utf8(stdout.bytes).map_err(|_| KustomizeError::NotText(program))
+}

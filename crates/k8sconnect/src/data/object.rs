@@ -1,0 +1,133 @@
+//! `k8sconnect_object`, to be read: one object of a cluster, whoever made it.
+
+use std::sync::Arc;
+
+use k8sconnect_cluster::{Found, Location};
+use k8sconnect_core::identity::{Gvk, ObjectKey};
+use k8sconnect_core::manifest;
+use tfplugin::{Attribute, Context, Data, DataSource, Diagnostics, Schema, Value, model};
+
+use super::reach;
+use crate::connect::{self, ClusterModel};
+use crate::messages::data::Asked;
+use crate::session::Session;
+use crate::{dynamic, messages};
+
+pub(crate) struct ObjectData {
+    session: Arc<Session>,
+}
+
+impl ObjectData {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+}
+
+model! {
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct ObjectDataModel {
+        pub(crate) api_version: Value<String>,
+        pub(crate) kind: Value<String>,
+        pub(crate) name: Value<String>,
+        pub(crate) namespace: Value<String>,
+        pub(crate) cluster: Value<ClusterModel>,
+        pub(crate) cluster_name: Value<String>,
+        pub(crate) manifest: Value<String>,
+        pub(crate) yaml_body: Value<String>,
+        pub(crate) object: Value<Data>,
+    }
+}
+
+impl DataSource for ObjectData {
+    const TYPE: &'static str = "k8sconnect_object";
+
+    type Model = ObjectDataModel;
+
+    fn schema(&self) -> Schema {
+        let required = |what: &str| Attribute::string().required().describe(what);
+        connect::attributes(Schema::new(0))
+            .describe(
+                "Reads an object of a cluster, whoever made it. That there is no such object is an \
+                 error.",
+            )
+            .attribute("api_version", required("Group and version, e.g. `apps/v1`."))
+            .attribute("kind", required("Kind, e.g. `Deployment`."))
+            .attribute("name", required("Name."))
+            .attribute(
+                "namespace",
+                Attribute::string().optional().describe(
+                    "Namespace; `default` if not set, and of no meaning for a kind that lives in \
+                     none.",
+                ),
+            )
+            .attribute(
+                "object",
+                Attribute::dynamic().computed().describe(
+                    "The object, with the types that its fields have in the cluster: \
+                     `object.spec.ports[0].port`, \
+                     `object.metadata.labels[\"app.kubernetes.io/name\"]`. Without `managedFields`.",
+                ),
+            )
+            .attribute(
+                "manifest",
+                Attribute::string().computed().describe("The same, as text in JSON."),
+            )
+            .attribute(
+                "yaml_body",
+                Attribute::string().computed().describe("The same, as text in YAML."),
+            )
+    }
+
+    async fn validate(
+        &self,
+        _ctx: &Context,
+        config: ObjectDataModel,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        connect::check(&config.cluster, &config.cluster_name)
+    }
+
+    async fn read(
+        &self,
+        _ctx: &Context,
+        config: ObjectDataModel,
+        notices: &mut Diagnostics,
+    ) -> Result<ObjectDataModel, Diagnostics> {
+        let text = |value: &Value<String>| value.as_str().unwrap_or_default().to_owned();
+        let key = ObjectKey {
+            gvk: Gvk::new(&text(&config.api_version), &text(&config.kind)),
+            namespace: config.namespace.as_str().filter(|it| !it.is_empty()).map(Into::into),
+            name: text(&config.name),
+        };
+        let asked = Asked::Object(&key);
+        let cluster = reach::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
+        let kind = reach::kind(&cluster, &key.gvk, &asked).await?;
+        let at = Location { kind, namespace: key.namespace.clone(), name: key.name.clone() };
+        let answer = match cluster.get(&at).await {
+            Ok(Found::Object(answer)) => answer,
+            Ok(Found::Absent(_)) => return Err(messages::data::not_there(&at).into()),
+            Ok(Found::NotServed(_)) => {
+                return Err(messages::data::no_such_kind(&asked, &key.gvk, None).into());
+            }
+            Err(error) => return Err(messages::data::unanswered(&asked, &error).into()),
+        };
+        notices.extend(messages::object::server_warnings(&key, &answer.warnings));
+        let object = reach::without_owners(answer.object);
+        Ok(ObjectDataModel {
+            manifest: object.to_string().into(),
+            yaml_body: manifest::written(&object).into(),
+            object: dynamic::from_json(object),
+            ..config
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_keeps_terraforms_rules() {
+        assert_eq!(ObjectData::new(Arc::default()).schema().check(), []);
+    }
+}

@@ -1,0 +1,134 @@
+//! `k8sconnect_objects`: all objects of a kind, or those that selectors choose.
+
+use std::sync::Arc;
+
+use k8sconnect_cluster::{Detail, Selection, Within};
+use k8sconnect_core::identity::Gvk;
+use serde_json::Value as Json;
+use tfplugin::{Attribute, Context, Data, DataSource, Diagnostics, Schema, Value, model};
+
+use super::reach;
+use crate::connect::{self, ClusterModel};
+use crate::messages::data::Asked;
+use crate::session::Session;
+use crate::{dynamic, messages};
+
+pub(crate) struct ObjectsData {
+    session: Arc<Session>,
+}
+
+impl ObjectsData {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+}
+
+model! {
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct ObjectsDataModel {
+        pub(crate) api_version: Value<String>,
+        pub(crate) kind: Value<String>,
+        pub(crate) namespace: Value<String>,
+        pub(crate) label_selector: Value<String>,
+        pub(crate) field_selector: Value<String>,
+        pub(crate) cluster: Value<ClusterModel>,
+        pub(crate) cluster_name: Value<String>,
+        pub(crate) objects: Value<Data>,
+    }
+}
+
+impl DataSource for ObjectsData {
+    const TYPE: &'static str = "k8sconnect_objects";
+
+    type Model = ObjectsDataModel;
+
+    fn schema(&self) -> Schema {
+        let optional = |what: &str| Attribute::string().optional().describe(what);
+        connect::attributes(Schema::new(0))
+            .describe(
+                "Reads all objects of a kind, or those that selectors choose, whoever made them. \
+                 That there are none is no error.",
+            )
+            .attribute(
+                "api_version",
+                Attribute::string().required().describe("Group and version, e.g. `apps/v1`."),
+            )
+            .attribute(
+                "kind",
+                Attribute::string().required().describe("Kind, e.g. `Deployment`; not a list's."),
+            )
+            .attribute("namespace", optional("Only those of this namespace; of all if not set."))
+            .attribute(
+                "label_selector",
+                optional("Only those with these labels, e.g. `app=web,tier in (a, b),!legacy`."),
+            )
+            .attribute(
+                "field_selector",
+                optional(
+                    "Only those with these fields, e.g. `metadata.name=web` or \
+                     `status.phase!=Running`. Which fields can be asked for differs by kind.",
+                ),
+            )
+            .attribute(
+                "objects",
+                Attribute::dynamic().computed().describe(
+                    "The objects, sorted by namespace and name, each with the types that its \
+                     fields have in the cluster. Without `managedFields`.",
+                ),
+            )
+    }
+
+    async fn validate(
+        &self,
+        _ctx: &Context,
+        config: ObjectsDataModel,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        connect::check(&config.cluster, &config.cluster_name)
+    }
+
+    async fn read(
+        &self,
+        _ctx: &Context,
+        config: ObjectsDataModel,
+        notices: &mut Diagnostics,
+    ) -> Result<ObjectsDataModel, Diagnostics> {
+        let text = |value: &'_ Value<String>| value.as_str().unwrap_or_default().to_owned();
+        let gvk = Gvk::new(&text(&config.api_version), &text(&config.kind));
+        let filled = |value: &'_ Value<String>| {
+            value.as_str().filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
+        };
+        let (labels, fields) = (filled(&config.label_selector), filled(&config.field_selector));
+        let namespace = filled(&config.namespace);
+        let asked = Asked::List(&gvk);
+        let cluster = reach::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
+        let kind = reach::kind(&cluster, &gvk, &asked).await?;
+        let within = namespace.as_deref().map_or(Within::Everywhere, Within::Namespace);
+        let selection = Selection { labels: labels.as_deref(), fields: fields.as_deref() };
+        let listed = cluster.list(&kind, within, selection, Detail::Full).await;
+        let listed = listed.map_err(|error| {
+            let selectors =
+                [("label_selector", labels.is_some()), ("field_selector", fields.is_some())];
+            let given: Vec<_> =
+                selectors.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
+            messages::data::unlisted(&gvk, &error, &given)
+        })?;
+        notices.extend(messages::data::list_warnings(&gvk, &listed.warnings));
+        let mut items: Vec<Json> = listed.items.into_iter().map(reach::without_owners).collect();
+        let of = |item: &Json, name: &str| {
+            item["metadata"][name].as_str().unwrap_or_default().to_owned()
+        };
+        items.sort_by_cached_key(|item| (of(item, "namespace"), of(item, "name")));
+        Ok(ObjectsDataModel { objects: dynamic::from_json(Json::Array(items)), ..config })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_keeps_terraforms_rules() {
+        assert_eq!(ObjectsData::new(Arc::default()).schema().check(), []);
+    }
+}

@@ -1,0 +1,173 @@
+//! Where YAML comes from: a text, the files that a pattern names, or a `kustomize` folder.
+
+use std::collections::BTreeMap;
+
+use k8sconnect_core::documents::{self, Source, Stage};
+use tfplugin::{Attribute, AttributePath, Context, Diagnostics, Schema, Value};
+
+use super::{files, kustomize};
+use crate::messages;
+
+/// The attributes of which exactly one is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SourceAttribute {
+    Content,
+    Pattern,
+    KustomizePath,
+}
+
+impl SourceAttribute {
+    pub(crate) const ALL: [Self; 3] = [Self::Content, Self::Pattern, Self::KustomizePath];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Content => "content",
+            Self::Pattern => "pattern",
+            Self::KustomizePath => "kustomize_path",
+        }
+    }
+
+    pub(crate) fn path(self) -> AttributePath {
+        AttributePath::root(self.name())
+    }
+}
+
+pub(super) fn attributes(schema: Schema) -> Schema {
+    schema
+        .attribute(
+            "content",
+            Attribute::string().optional().describe(
+                "YAML with any number of documents. Exactly one of `content`, `pattern` and \
+                 `kustomize_path` is set.",
+            ),
+        )
+        .attribute(
+            "pattern",
+            Attribute::string().optional().describe(
+                "Names files of YAML: `*` and `?` within a name, `**` for any number of folders, \
+                 `{a,b}` and `[a-z]`. Relative to the directory that Terraform runs in: begin it \
+                 with `${path.module}/`. That no file fits is an error.",
+            ),
+        )
+        .attribute(
+            "kustomize_path",
+            Attribute::string().optional().describe(
+                "A folder with a `kustomization.yaml`, built by your own `kustomize build`, or by \
+                 `kubectl kustomize` where that is not installed.",
+            ),
+        )
+        .attribute(
+            "id",
+            Attribute::string().computed().describe("Changes with any of the documents."),
+        )
+}
+
+/// What the user wrote of the three.
+pub(super) struct Given<'a> {
+    pub(super) content: &'a Value<String>,
+    pub(super) pattern: &'a Value<String>,
+    pub(super) kustomize_path: &'a Value<String>,
+}
+
+impl Given<'_> {
+    fn of(&self, attribute: SourceAttribute) -> &Value<String> {
+        match attribute {
+            SourceAttribute::Content => self.content,
+            SourceAttribute::Pattern => self.pattern,
+            SourceAttribute::KustomizePath => self.kustomize_path,
+        }
+    }
+
+    /// Checks that exactly one is set, as far as that is known: an unknown one may come to nothing.
+    pub(super) fn check(&self) -> Result<(), Diagnostics> {
+        let all = SourceAttribute::ALL;
+        if all.iter().all(|one| self.of(*one).is_null()) {
+            return Err(messages::documents::no_source().into());
+        }
+        let set: Vec<_> = all.into_iter().filter(|one| self.of(*one).is_known()).collect();
+        match set.as_slice() {
+            [_, second, ..] => Err(messages::documents::several_sources(&set, *second).into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn chosen(&self) -> Result<(SourceAttribute, &str), Diagnostics> {
+        self.check()?;
+        let all = SourceAttribute::ALL.into_iter();
+        all.filter_map(|one| Some((one, self.of(one).as_str()?)))
+            .next()
+            .ok_or_else(|| messages::documents::no_source().into())
+    }
+
+    /// Reads and splits whatever is given.
+    pub(super) async fn split(&self, ctx: &Context) -> Result<Manifests, Diagnostics> {
+        let (attribute, value) = self.chosen()?;
+        let texts = match attribute {
+            SourceAttribute::Content => vec![Text { name: None, text: value.to_owned() }],
+            SourceAttribute::Pattern => {
+                let pattern = value.to_owned();
+                let files = off_thread(move || files::read(&pattern)).await?;
+                let files = files.map_err(|error| messages::documents::no_files(value, &error))?;
+                let named = |file: files::File| Text { name: Some(file.path), text: file.text };
+                files.into_iter().map(named).collect()
+            }
+            SourceAttribute::KustomizePath => {
+                let built = kustomize::build(ctx, value).await;
+                let text = built.map_err(|error| messages::documents::not_built(value, &error))?;
+                vec![Text { name: Some(value.to_owned()), text }]
+            }
+        };
+        off_thread(move || split(attribute, &texts)).await?
+    }
+}
+
+/// A text, and what errors call it.
+struct Text {
+    name: Option<String>,
+    text: String,
+}
+
+/// Documents by their keys.
+pub(super) struct Manifests {
+    pub(super) id: String,
+    pub(super) staged: BTreeMap<Stage, BTreeMap<String, String>>,
+}
+
+impl Manifests {
+    /// Those of one stage, as an attribute holds them.
+    pub(super) fn of_stage(&mut self, stage: Stage) -> Value<BTreeMap<String, Value<String>>> {
+        let documents = self.staged.remove(&stage).unwrap_or_default();
+        Value::Known(documents.into_iter().map(|(key, text)| (key, text.into())).collect())
+    }
+
+    pub(super) fn all(self) -> Value<BTreeMap<String, Value<String>>> {
+        let documents = self.staged.into_values().flatten();
+        Value::Known(documents.map(|(key, text)| (key, text.into())).collect())
+    }
+}
+
+fn split(attribute: SourceAttribute, texts: &[Text]) -> Result<Manifests, Diagnostics> {
+    let sources = texts.iter().map(|text| Source { name: text.name.as_deref(), text: &text.text });
+    let pieces = documents::split(sources).map_err(|problems| {
+        let told = messages::documents::unsplittable(&problems);
+        // Terraform prints the attribute that an error points to; a Secret is better not printed.
+        let may_show = !texts.iter().any(|text| text.text.contains("Secret"));
+        if may_show { told.at(attribute.path()) } else { told }
+    })?;
+    if pieces.is_empty() {
+        return Err(messages::documents::nothing_in(attribute).into());
+    }
+    let id = documents::fingerprint(&pieces);
+    let mut staged: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for (key, piece) in pieces {
+        staged.entry(piece.stage).or_default().insert(key, piece.text.into_owned());
+    }
+    Ok(Manifests { id, staged })
+}
+
+/// Ten megabytes take a while; other requests need not wait for it.
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Diagnostics> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| messages::documents::interrupted().into())
+}

@@ -1,0 +1,137 @@
+//! What is said about objects that are only read.
+
+use k8sconnect_cluster::{Error, Location, Scope};
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics};
+
+use super::paragraphs;
+use super::refusal::said;
+
+/// What was asked for.
+pub(crate) enum Asked<'a> {
+    Object(&'a ObjectKey),
+    List(&'a Gvk),
+}
+
+impl Asked<'_> {
+    /// As a subject that takes a singular verb.
+    fn named(&self) -> String {
+        match self {
+            Self::Object(key) => key.to_string(),
+            Self::List(gvk) => format!("The list of `{}`", gvk.kind),
+        }
+    }
+}
+
+pub(crate) fn not_there(at: &Location) -> Diagnostic {
+    let Location { kind, namespace, name } = at;
+    let namespace = match kind.scope {
+        Scope::Namespaced => {
+            Some(namespace.clone().unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned()))
+        }
+        Scope::Cluster => None,
+    };
+    let place = match &namespace {
+        Some(namespace) => format!(" in the namespace `{namespace}`"),
+        None => String::new(),
+    };
+    let kind_name = &kind.gvk.kind;
+    let key = ObjectKey { gvk: kind.gvk.clone(), namespace, name: name.clone() };
+    Diagnostic::error(
+        format!("{key} does not exist"),
+        format!(
+            "The API server knows the kind `{kind_name}` and has none named `{name}`{place}.\n\n\
+             Check name, namespace and cluster. If this configuration creates it, let this data \
+             source `depends_on` that resource: it is then read while applying. If it may be \
+             missing, use `k8sconnect_objects`, which answers with none."
+        ),
+    )
+    .at(AttributePath::root("name"))
+}
+
+pub(crate) fn no_such_kind(asked: &Asked<'_>, gvk: &Gvk, nearest: Option<&str>) -> Diagnostic {
+    let advice = match nearest {
+        Some(nearest) => format!("Did you mean `{nearest}`?"),
+        None if gvk.may_still_appear() => {
+            "Check `api_version` and `kind`. If this configuration installs the definition of the \
+             kind, let this data source `depends_on` that resource."
+                .to_owned()
+        }
+        None => "Check `api_version` and `kind`; `kubectl api-resources` lists those there are."
+            .to_owned(),
+    };
+    Diagnostic::error(
+        format!("{} cannot be read: there is no such kind", asked.named()),
+        paragraphs([
+            &format!("The API server does not serve `{}` of `{}`.", gvk.kind, gvk.api_version()),
+            &advice,
+        ]),
+    )
+    .at(AttributePath::root("kind"))
+}
+
+/// The question was not answered.
+pub(crate) fn unanswered(asked: &Asked<'_>, error: &Error) -> Diagnostic {
+    match error {
+        Error::Refused(status) => {
+            let (what, advice) = match status.code {
+                403 => ("may not be read", "Give the credentials leave to read it."),
+                _ => (
+                    "could not be read",
+                    "The server's words tell why; if they tell of a passing trouble, run again.",
+                ),
+            };
+            Diagnostic::error(
+                format!("{} {what}", asked.named()),
+                paragraphs([&said(status.code, &status.message), advice]),
+            )
+        }
+        error => Diagnostic::error(
+            format!("{} cannot be read: {}", asked.named(), error.what()),
+            paragraphs([&error.why(), &error.advice()]),
+        )
+        .at(AttributePath::root("cluster")),
+    }
+}
+
+/// A list was refused; selectors are the likeliest fault, where the server calls it a bad request.
+pub(crate) fn unlisted(gvk: &Gvk, error: &Error, selectors: &[&str]) -> Diagnostic {
+    let asked = Asked::List(gvk);
+    let (Error::Refused(status), Some(first)) = (error, selectors.first()) else {
+        return unanswered(&asked, error);
+    };
+    if status.code != 400 {
+        return unanswered(&asked, error);
+    }
+    Diagnostic::error(
+        format!("{} cannot be chosen like this", asked.named()),
+        paragraphs([
+            &said(status.code, &status.message),
+            "Mend the selector. Labels: `app=web`, `tier in (a, b)`, `!legacy`. Fields: \
+             `metadata.name=web`, `metadata.namespace!=kube-system`; which others can be asked for \
+             differs by kind. Commas join several, and all must hold.",
+        ]),
+    )
+    .at(AttributePath::root(*first))
+}
+
+pub(crate) fn cluster_unknown() -> Diagnostic {
+    Diagnostic::error(
+        "The cluster is not known yet",
+        "The provider block describes it by values that are known only once something else is \
+         applied, and a data source is read while planning.\n\n\
+         Let this data source `depends_on` the resource that makes the cluster, or write `cluster` \
+         on the data source itself: it is then read while applying.",
+    )
+    .at(AttributePath::root("cluster"))
+}
+
+pub(crate) fn list_warnings(gvk: &Gvk, warnings: &[String]) -> Diagnostics {
+    let warning = |words: &String| {
+        Diagnostic::warning(
+            format!("The API server warns about the list of `{}`", gvk.kind),
+            format!("It says: {words}\n\nThe list was read."),
+        )
+    };
+    warnings.iter().map(warning).collect()
+}
