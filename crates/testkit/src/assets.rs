@@ -33,6 +33,7 @@ pub enum Asset {
     KubeApiserver,
     KubeControllerManager,
     KubeScheduler,
+    Kubectl,
     Kwok,
     OpenTofu,
     Terraform,
@@ -54,6 +55,7 @@ impl Asset {
             Self::KubeApiserver => "kube-apiserver",
             Self::KubeControllerManager => "kube-controller-manager",
             Self::KubeScheduler => "kube-scheduler",
+            Self::Kubectl => "kubectl",
             Self::Kwok => "kwok",
             Self::OpenTofu => "tofu",
             Self::Terraform => "terraform",
@@ -121,7 +123,10 @@ impl Asset {
     }
 
     fn is_kubernetes(self) -> bool {
-        matches!(self, Self::KubeApiserver | Self::KubeControllerManager | Self::KubeScheduler)
+        matches!(
+            self,
+            Self::KubeApiserver | Self::KubeControllerManager | Self::KubeScheduler | Self::Kubectl
+        )
     }
 
     fn version_text(self, kubernetes: KubernetesVersion) -> String {
@@ -130,9 +135,10 @@ impl Asset {
             Self::Kwok => KWOK.to_owned(),
             Self::OpenTofu => OPENTOFU.to_owned(),
             Self::Terraform => TERRAFORM.to_owned(),
-            Self::KubeApiserver | Self::KubeControllerManager | Self::KubeScheduler => {
-                kubernetes.to_string()
-            }
+            Self::KubeApiserver
+            | Self::KubeControllerManager
+            | Self::KubeScheduler
+            | Self::Kubectl => kubernetes.to_string(),
         }
     }
 
@@ -141,7 +147,7 @@ impl Asset {
         match self {
             Self::KubeApiserver => 5.0,
             Self::KubeControllerManager | Self::Etcd | Self::Kwok => 1.5,
-            Self::KubeScheduler => 0.5,
+            Self::KubeScheduler | Self::Kubectl => 0.5,
             Self::OpenTofu => 4.0,
             Self::Terraform => 2.0,
         }
@@ -162,7 +168,10 @@ impl Asset {
                 let path = "sigs.k8s.io/kwok";
                 (required(path, None), format!("{path}/cmd/kwok"), vec![])
             }
-            Self::KubeApiserver | Self::KubeControllerManager | Self::KubeScheduler => {
+            Self::KubeApiserver
+            | Self::KubeControllerManager
+            | Self::KubeScheduler
+            | Self::Kubectl => {
                 let path = "k8s.io/kubernetes";
                 // Without these the server calls itself v0.0.0 and clients refuse it.
                 let stamps = vec![
@@ -214,9 +223,10 @@ impl Asset {
             return false;
         }
         let answer = Command::new(candidate)
-            .arg(match self {
-                Self::OpenTofu | Self::Terraform => "version",
-                _ => "--version",
+            .args(match self {
+                Self::OpenTofu | Self::Terraform => &["version"][..],
+                Self::Kubectl => &["version", "--client"],
+                _ => &["--version"],
             })
             // A user's own configuration of the tool makes it warn or fail.
             .env_remove("TF_CLI_CONFIG_FILE")
@@ -230,6 +240,8 @@ impl Asset {
         match self {
             Self::Etcd => major == 3 && minor >= 5,
             Self::Kwok => (major, minor) == (0, 7),
+            // Only its `kustomize` is asked, and no server.
+            Self::Kubectl => major == 1,
             Self::OpenTofu => major == 1 && minor >= OLDEST_OPENTOFU_MINOR,
             Self::Terraform => major == 1 && minor >= OLDEST_TERRAFORM_MINOR,
             _ => (major, minor) == (1, kubernetes.minor),
@@ -257,6 +269,7 @@ mod tests {
             ("Kubernetes v1.34.4\n", (1, 34)),
             ("etcd Version: 3.6.16\nGit SHA: Not provided\n", (3, 6)),
             ("kwok version v0.7.0 go1.26.8 (linux/amd64)\n", (0, 7)),
+            ("Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0\n", (1, 32)),
             ("Terraform v1.11.4\non linux_amd64\n", (1, 11)),
             ("OpenTofu v1.12.6\non linux_amd64\n", (1, 12)),
         ] {

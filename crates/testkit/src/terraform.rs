@@ -146,17 +146,25 @@ impl Runner {
         Ok(self)
     }
 
-    /// Copies the files of a folder, such as an example, into the configuration.
+    /// Copies what a folder holds, such as an example, into the configuration.
     pub fn copy_from(&self, folder: &Path) -> Result<&Self> {
         for entry in std::fs::read_dir(folder)
             .with_context(|| format!("`{}` cannot be read", folder.display()))?
         {
             let entry = entry?;
-            if entry.file_type()?.is_file() {
-                std::fs::copy(entry.path(), self.directory().join(entry.file_name()))?;
-            }
+            copy(&entry.path(), &self.directory().join(entry.file_name()))?;
         }
         Ok(self)
+    }
+
+    /// Lets what the tool runs find a `kubectl`, built if need be.
+    pub async fn offer_kubectl(&mut self) -> Result<&mut Self> {
+        let kubectl = blocking(|| Asset::Kubectl.locate(KubernetesVersion::wanted()?)).await?;
+        let folder = kubectl.parent().context("a command stands in a folder")?.to_owned();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path)))?;
+        let path = path.into_string().ok().context("`PATH` is not in UTF-8")?;
+        Ok(self.env("PATH", &path))
     }
 
     /// Sets an environment variable, such as `TF_LOG`, for every command from here on.
@@ -277,4 +285,18 @@ impl Runner {
         command.envs(&self.environment);
         command
     }
+}
+
+/// A file, or a folder with all that is in it.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    if !from.is_dir() {
+        std::fs::copy(from, to)?;
+        return Ok(());
+    }
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
 }

@@ -9,6 +9,7 @@ mod budget;
 mod contest;
 mod deletion;
 mod documented;
+mod documents;
 mod drift;
 mod ignoring;
 mod import;

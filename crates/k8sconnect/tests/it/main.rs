@@ -6,7 +6,9 @@
 mod answers;
 mod calm;
 mod coverage;
+mod data;
 mod drift;
 mod edits;
+mod functions;
 mod ownership;
 mod world;

@@ -191,7 +191,7 @@ pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String
             "--node-port=0".into(),
             "--node-lease-duration-seconds=40".into(),
         ],
-        Asset::OpenTofu | Asset::Terraform => vec![],
+        Asset::Kubectl | Asset::OpenTofu | Asset::Terraform => vec![],
     };
     flags
 }

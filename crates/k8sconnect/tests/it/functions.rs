@@ -1,0 +1,91 @@
+//! Functions, called as Terraform calls them. No cluster is asked.
+
+use std::path::Path;
+
+use k8sconnect::K8sConnect;
+use k8sconnect_core::yaml::parse_stream;
+use testkit::specimens::Exhibit;
+use tfplugin::harness::Core;
+use tfplugin::{Data, FunctionError, Number, Value};
+
+async fn call(name: &str, argument: Value) -> Result<Value, FunctionError> {
+    Core::new(K8sConnect::default()).call_function(name, vec![argument]).await.unwrap()
+}
+
+async fn text_of(name: &str, argument: Value) -> String {
+    match call(name, argument).await.unwrap() {
+        Value::Known(Data::String(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The one argument is at fault, and this is said of it.
+async fn refusal(name: &str, argument: &str) -> String {
+    let error = call(name, argument.into()).await.unwrap_err();
+    assert_eq!(error.argument, Some(0), "{}", error.text);
+    error.text
+}
+
+#[tokio::test]
+async fn every_kind_is_decoded_and_encoded_to_the_same_object() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kinds");
+    let kinds = Exhibit::gather(&folder, "shop").unwrap();
+    assert!(kinds.len() > 40);
+    for kind in kinds {
+        let decoded = call("manifest_decode", Value::from(kind.text.as_str())).await.unwrap();
+        let encoded = text_of("manifest_encode", decoded).await;
+        assert_eq!(parse_stream(&encoded).unwrap()[0].value, kind.value, "{}", kind.name);
+    }
+}
+
+#[tokio::test]
+async fn decoding_reads_as_kubectl_reads() {
+    let yaml = "a: on\nb: 0644\nc: 18446744073709551615\nd: \"on\"\ne: 1.0\nf: ~\n";
+    let decoded = call("manifest_decode", yaml.into()).await.unwrap();
+    let Value::Known(Data::Dynamic(_, value)) = decoded else { panic!("{decoded:?}") };
+    let number = |text: &str| Value::Known(Data::Number(Number::parse(text).unwrap()));
+    for (name, expected) in [
+        ("a", true.into()),
+        ("b", number("420")),
+        ("c", number("18446744073709551615")),
+        ("d", "on".into()),
+        ("e", number("1")),
+        ("f", Value::Null),
+    ] {
+        assert_eq!(value.attribute(name), Some(&expected), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn encoding_quotes_what_kubectl_would_take_for_something_else() {
+    let data = Data::object([("mode", "0644".into()), ("switch", "on".into())]);
+    let manifest = Data::object([
+        ("data", Value::Known(data)),
+        ("kind", "ConfigMap".into()),
+        ("apiVersion", "v1".into()),
+    ]);
+    assert_eq!(
+        text_of("manifest_encode", Value::Known(manifest)).await,
+        "apiVersion: v1\nkind: ConfigMap\ndata:\n  mode: \"0644\"\n  switch: \"on\"\n"
+    );
+    let later = Data::object([("data", Value::Unknown)]);
+    assert_eq!(call("manifest_encode", Value::Known(later)).await, Ok(Value::Unknown));
+}
+
+#[tokio::test]
+async fn a_bad_argument_is_told_with_its_line() {
+    for (function, argument, words) in [
+        ("manifest_decode", "a: 1\n---\nb: 2\n", "2 documents, the second at line 3"),
+        ("manifest_decode", "- a\n", "a mapping"),
+        ("manifest_decode", "a: [\n", "line 1, column 4"),
+        ("manifest_decode", "# x\n", "blanks and comments"),
+        ("manifest_encode", "text", "and this is none"),
+        ("yaml_split", "", "blanks and comments"),
+        ("yaml_split", "---\nkind: Pod\n", "document 1, line 2: `apiVersion` is missing"),
+        ("yaml_scoped", "a: 1\na: 2\n", "document 1, line 2: the key `a` is given twice"),
+    ] {
+        let said = refusal(function, argument).await;
+        assert!(said.contains(words), "{function}({argument:?}): {said}");
+        assert!(!said.ends_with('.'), "Terraform ends the sentence: {said}");
+    }
+}
