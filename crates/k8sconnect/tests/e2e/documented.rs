@@ -31,6 +31,7 @@ async fn every_example_runs() {
         let namespace = at.namespace.name().to_owned();
         at.runner.variable("kubeconfig_path", kubeconfig.to_str().unwrap());
         at.runner.variable("namespace", &namespace);
+        at.runner.offer_kubectl().await.unwrap();
         ends_in_an_empty_plan(&at, &folder.display().to_string()).await;
         ran += 1;
     }
@@ -41,27 +42,71 @@ async fn every_example_runs() {
 async fn every_documented_snippet_runs() {
     let mut ran = 0;
     for page in ["README.md", "docs/index.md", "docs/resources/object.md"] {
-        let text = std::fs::read_to_string(root().join(page)).unwrap();
-        for snippet in snippets(&text) {
-            let at = Workspace::new(Tool::Terraform).await;
-            let kubeconfig = at.runner.directory().join("kubeconfig");
-            let snippet = snippet
-                .replace("namespace: default", &format!("namespace: {}", at.namespace.name()))
-                .replace("\"~/.kube/config\"", "\"kubeconfig\"");
-            if snippet.contains("required_providers") {
-                std::fs::remove_file(at.runner.directory().join("head.tf")).unwrap();
-            }
-            let variable = format!(
-                "variable \"kubeconfig_path\" {{ default = \"{}\" }}\n",
-                kubeconfig.display()
-            );
-            at.runner.write("variables.tf", &variable).unwrap();
-            at.runner.write("main.tf", &snippet).unwrap();
-            ends_in_an_empty_plan(&at, page).await;
-            ran += 1;
-        }
+        ran += run_snippets(page).await;
     }
     assert!(ran >= 3, "only {ran} snippets were found");
+}
+
+#[tokio::test]
+async fn every_documented_snippet_of_what_is_only_read_runs() {
+    let mut ran = 0;
+    for folder in ["docs/data-sources", "docs/functions"] {
+        for page in std::fs::read_dir(root().join(folder)).unwrap() {
+            let page = format!("{folder}/{}", page.unwrap().file_name().display());
+            let found = run_snippets(&page).await;
+            assert!(found > 0, "{page} shows nothing");
+            ran += found;
+        }
+    }
+    assert!(ran >= 8, "only {ran} snippets were found");
+}
+
+/// Runs all snippets of a page, and tells how many there are.
+async fn run_snippets(page: &str) -> usize {
+    let text = std::fs::read_to_string(root().join(page)).unwrap();
+    let snippets = snippets(&text);
+    for snippet in &snippets {
+        let mut at = Workspace::new(Tool::Terraform).await;
+        let namespace = at.namespace.name().to_owned();
+        let placed = |text: &str| {
+            text.replace("namespace: default", &format!("namespace: {namespace}"))
+                .replace("namespace = \"default\"", &format!("namespace = \"{namespace}\""))
+                .replace("\"~/.kube/config\"", "\"kubeconfig\"")
+        };
+        if snippet.contains("required_providers") {
+            std::fs::remove_file(at.runner.directory().join("head.tf")).unwrap();
+        }
+        let kubeconfig = at.runner.directory().join("kubeconfig");
+        let variable =
+            format!("variable \"kubeconfig_path\" {{ default = \"{}\" }}\n", kubeconfig.display());
+        at.runner.write("variables.tf", &variable).unwrap();
+        at.runner.write("main.tf", &placed(snippet)).unwrap();
+        for (name, text) in files() {
+            at.runner.write(&name, &placed(&text)).unwrap();
+        }
+        at.runner.offer_kubectl().await.unwrap();
+        ends_in_an_empty_plan(&at, page).await;
+    }
+    snippets.len()
+}
+
+/// What the snippets read, by the path under which they do.
+fn files() -> Vec<(String, String)> {
+    let folder = root().join("crates/k8sconnect/tests/documented");
+    let mut open = vec![folder.clone()];
+    let mut files = Vec::new();
+    while let Some(at) = open.pop() {
+        for entry in std::fs::read_dir(&at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(&folder).unwrap().display().to_string();
+                files.push((name, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    files
 }
 
 /// The fenced blocks of Terraform in a page.

@@ -16,6 +16,7 @@ mod import;
 mod in_one_apply;
 mod kinds;
 mod life;
+mod reading;
 mod refusals;
 mod replacement;
 mod spelling;
