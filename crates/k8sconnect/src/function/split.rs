@@ -30,7 +30,7 @@ impl Function for YamlSplit {
 
     async fn call(&self, _ctx: &Context, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         let text = super::text(arguments.into_iter().next());
-        Ok(texts(split(&text)?, |_| true))
+        Ok(Value::Known(Data::Map(split(&text)?.into_iter().map(as_value).collect())))
     }
 }
 
@@ -55,8 +55,11 @@ impl Function for YamlScoped {
 
     async fn call(&self, _ctx: &Context, arguments: Vec<Value>) -> Result<Value, FunctionError> {
         let text = super::text(arguments.into_iter().next());
-        let pieces = split(&text)?;
-        let of = |stage: Stage| texts(pieces.clone(), move |piece| piece.stage == stage);
+        let mut groups: BTreeMap<Stage, BTreeMap<String, Value>> = BTreeMap::new();
+        for (key, piece) in split(&text)? {
+            groups.entry(piece.stage).or_default().extend([as_value((key, piece))]);
+        }
+        let mut of = |stage| Value::Known(Data::Map(groups.remove(&stage).unwrap_or_default()));
         Ok(Value::Known(Data::object([
             ("crds", of(Stage::Definition)),
             ("cluster_scoped", of(Stage::Cluster)),
@@ -75,8 +78,6 @@ fn split(text: &str) -> Result<BTreeMap<String, Piece<'_>>, FunctionError> {
     Ok(pieces)
 }
 
-fn texts<'t>(pieces: BTreeMap<String, Piece<'t>>, wanted: impl Fn(&Piece<'t>) -> bool) -> Value {
-    let wanted = pieces.into_iter().filter(|(_, piece)| wanted(piece));
-    let texts = wanted.map(|(key, piece)| (key, Value::from(piece.text.into_owned())));
-    Value::Known(Data::Map(texts.collect()))
+fn as_value((key, piece): (String, Piece<'_>)) -> (String, Value) {
+    (key, piece.text.into_owned().into())
 }

@@ -23,18 +23,16 @@ resource "k8sconnect_object" "made" {
 data "k8sconnect_object" "read" {
   api_version = "v1"
   kind        = "Service"
-  name        = "web"
+  name        = k8sconnect_object.made.uid == "" ? "" : "web"
   namespace   = "NS"
   cluster     = local.cluster
-  depends_on  = [k8sconnect_object.made]
 }
 data "k8sconnect_objects" "services" {
   api_version    = "v1"
   kind           = "Service"
   namespace      = "NS"
   label_selector = "app.kubernetes.io/name in (web)"
-  cluster        = local.cluster
-  depends_on     = [k8sconnect_object.made]
+  cluster        = { kubeconfig = k8sconnect_object.made.uid == "" ? "" : file("kubeconfig") }
 }
 resource "k8sconnect_object" "second" {
   cluster   = local.cluster
