@@ -9,12 +9,19 @@ use std::fs;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use k8sconnect_core::documents::Source;
 use k8sconnect_core::glob::{Glob, GlobError, Start, Step};
 
 /// A file that was read.
 pub(crate) struct File {
     pub(crate) path: String,
     pub(crate) text: String,
+}
+
+impl File {
+    pub(crate) fn as_source(&self) -> Source<'_> {
+        Source { name: Some(&self.path), text: &self.text }
+    }
 }
 
 /// Why the files of a pattern cannot be had.

@@ -101,30 +101,28 @@ impl Given<'_> {
 
     /// Reads and splits whatever is given.
     pub(super) async fn split(&self, ctx: &Context) -> Result<Manifests, Diagnostics> {
-        let (attribute, value) = self.chosen()?;
-        let texts = match attribute {
-            SourceAttribute::Content => vec![Text { name: None, text: value.to_owned() }],
-            SourceAttribute::Pattern => {
-                let pattern = value.to_owned();
-                let files = off_thread(move || files::read(&pattern)).await?;
-                let files = files.map_err(|error| messages::documents::no_files(value, &error))?;
-                let named = |file: files::File| Text { name: Some(file.path), text: file.text };
-                files.into_iter().map(named).collect()
+        match self.chosen()? {
+            (SourceAttribute::Content, text) => {
+                split(SourceAttribute::Content, &[Source { name: None, text }])
             }
-            SourceAttribute::KustomizePath => {
-                let built = kustomize::build(ctx, value).await;
-                let text = built.map_err(|error| messages::documents::not_built(value, &error))?;
-                vec![Text { name: Some(value.to_owned()), text }]
+            (SourceAttribute::Pattern, pattern) => {
+                let own = pattern.to_owned();
+                // A file system may take its time; other requests need not wait for it.
+                let files = tokio::task::spawn_blocking(move || files::read(&own)).await;
+                let files = files
+                    .map_err(|_| messages::documents::interrupted())?
+                    .map_err(|error| messages::documents::no_files(pattern, &error))?;
+                let sources: Vec<_> = files.iter().map(files::File::as_source).collect();
+                split(SourceAttribute::Pattern, &sources)
             }
-        };
-        off_thread(move || split(attribute, &texts)).await?
+            (SourceAttribute::KustomizePath, path) => {
+                let built = kustomize::build(ctx, path).await;
+                let text = built.map_err(|error| messages::documents::not_built(path, &error))?;
+                let source = Source { name: Some(path), text: &text };
+                split(SourceAttribute::KustomizePath, &[source])
+            }
+        }
     }
-}
-
-/// A text, and what errors call it.
-struct Text {
-    name: Option<String>,
-    text: String,
 }
 
 /// Documents by their keys.
@@ -146,12 +144,11 @@ impl Manifests {
     }
 }
 
-fn split(attribute: SourceAttribute, texts: &[Text]) -> Result<Manifests, Diagnostics> {
-    let sources = texts.iter().map(|text| Source { name: text.name.as_deref(), text: &text.text });
-    let pieces = documents::split(sources).map_err(|problems| {
+fn split(attribute: SourceAttribute, sources: &[Source<'_>]) -> Result<Manifests, Diagnostics> {
+    let pieces = documents::split(sources.iter().copied()).map_err(|problems| {
         let told = messages::documents::unsplittable(&problems);
         // Terraform prints the attribute that an error points to; a Secret is better not printed.
-        let may_show = !texts.iter().any(|text| text.text.contains("Secret"));
+        let may_show = !sources.iter().any(|source| source.text.contains("Secret"));
         if may_show { told.at(attribute.path()) } else { told }
     })?;
     if pieces.is_empty() {
@@ -163,11 +160,4 @@ fn split(attribute: SourceAttribute, texts: &[Text]) -> Result<Manifests, Diagno
         staged.entry(piece.stage).or_default().insert(key, piece.text.into_owned());
     }
     Ok(Manifests { id, staged })
-}
-
-/// Ten megabytes take a while; other requests need not wait for it.
-async fn off_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Diagnostics> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| messages::documents::interrupted().into())
 }
