@@ -147,7 +147,8 @@ impl Asset {
         match self {
             Self::KubeApiserver => 5.0,
             Self::KubeControllerManager | Self::Etcd | Self::Kwok => 1.5,
-            Self::KubeScheduler | Self::Kubectl => 0.5,
+            Self::KubeScheduler => 0.5,
+            Self::Kubectl => 1.0,
             Self::OpenTofu => 4.0,
             Self::Terraform => 2.0,
         }
