@@ -1,8 +1,10 @@
 //! JSON of the cluster as Terraform's values, and back, where a schema leaves the type open.
 //!
 //! Lists become tuples and maps become objects: items of one Kubernetes list often differ in shape,
-//! and a list of Terraform's would force them into one, filling in nulls that nobody wrote.
+//! and a list of Terraform's would force them into one, filling in nulls that nobody wrote. Text is
+//! brought into the form in which Terraform keeps it, so that it compares equal later.
 
+use k8sconnect_core::text::nfc;
 use serde_json::{Map, Value as Json};
 use tfplugin::{Data, Number, Value};
 
@@ -16,10 +18,10 @@ pub(crate) fn from_json(json: Json) -> Value {
             // JSON's numbers are all decimal, so this is out of reach; its text is the next best.
             Err(_) => Data::String(number.to_string()),
         },
-        Json::String(text) => Data::String(text),
+        Json::String(text) => Data::String(nfc(&text)),
         Json::Array(items) => Data::Tuple(items.into_iter().map(from_json).collect()),
         Json::Object(fields) => {
-            Data::Object(fields.into_iter().map(|(name, field)| (name, from_json(field))).collect())
+            Data::Object(fields.into_iter().map(|(name, it)| (nfc(&name), from_json(it))).collect())
         }
     })
 }
@@ -79,6 +81,12 @@ mod tests {
             "app.kubernetes.io/name": "x",
         });
         assert_eq!(to_json(from_json(json.clone())), Ok(json));
+    }
+
+    #[test]
+    fn text_is_in_the_form_that_terraform_keeps() {
+        let value = from_json(json!({"e\u{301}": "e\u{301}"}));
+        assert_eq!(value.attribute("\u{e9}"), Some(&Value::from("\u{e9}")));
     }
 
     #[test]
