@@ -8,6 +8,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use k8sconnect_core::time;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -16,7 +17,6 @@ use crate::child::{self, Bounds, Ended, Unended};
 use crate::connection::{Exec, Identity};
 use crate::error::ConnectionError;
 use crate::secret::Secret;
-use crate::time;
 
 /// What a plugin brought.
 pub(crate) struct Brought {

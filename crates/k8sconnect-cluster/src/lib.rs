@@ -32,7 +32,6 @@ mod pool;
 mod retry;
 mod route;
 mod secret;
-mod time;
 mod tls;
 mod transport;
 mod warnings;

@@ -19,6 +19,8 @@ use progress::Progress;
 pub use version::{KUBERNETES_VERSION_VARIABLE, KubernetesVersion, Wanted};
 
 const ETCD: &str = "3.6.16";
+/// The last one that the Go version in use can build.
+const KSTATUS: &str = "1.3.0";
 const KWOK: &str = "0.7.0";
 const OPENTOFU: &str = "1.12.6";
 const TERRAFORM: &str = "1.13.3";
@@ -34,6 +36,8 @@ pub enum Asset {
     KubeControllerManager,
     KubeScheduler,
     Kubectl,
+    /// Judges objects as Go's kstatus does: a referee, no part of a cluster.
+    Kstatus,
     Kwok,
     OpenTofu,
     Terraform,
@@ -56,6 +60,7 @@ impl Asset {
             Self::KubeControllerManager => "kube-controller-manager",
             Self::KubeScheduler => "kube-scheduler",
             Self::Kubectl => "kubectl",
+            Self::Kstatus => "kstatus",
             Self::Kwok => "kwok",
             Self::OpenTofu => "tofu",
             Self::Terraform => "terraform",
@@ -132,6 +137,7 @@ impl Asset {
     fn version_text(self, kubernetes: KubernetesVersion) -> String {
         match self {
             Self::Etcd => ETCD.to_owned(),
+            Self::Kstatus => KSTATUS.to_owned(),
             Self::Kwok => KWOK.to_owned(),
             Self::OpenTofu => OPENTOFU.to_owned(),
             Self::Terraform => TERRAFORM.to_owned(),
@@ -147,7 +153,7 @@ impl Asset {
         match self {
             Self::KubeApiserver => 5.0,
             Self::KubeControllerManager | Self::Etcd | Self::Kwok => 1.5,
-            Self::KubeScheduler => 0.5,
+            Self::KubeScheduler | Self::Kstatus => 0.5,
             Self::Kubectl => 1.0,
             Self::OpenTofu => 4.0,
             Self::Terraform => 2.0,
@@ -164,6 +170,11 @@ impl Asset {
             Self::Etcd => {
                 let path = "go.etcd.io/etcd/server/v3";
                 (required(path, None), path.to_owned(), vec![])
+            }
+            Self::Kstatus => {
+                let module = Module { path: "github.com/fluxcd/cli-utils", version };
+                let program = include_str!("assets/kstatus.go");
+                (Recipe::Written { module, program }, ".".to_owned(), vec![])
             }
             Self::Kwok => {
                 let path = "sigs.k8s.io/kwok";
@@ -203,6 +214,10 @@ impl Asset {
 
     /// What the developer brought along, if it is fit.
     fn provided(self, wanted: Wanted) -> Option<PathBuf> {
+        if self == Self::Kstatus {
+            // A program of ours, which nobody else has.
+            return None;
+        }
         if let Some(folder) = std::env::var_os("KUBEBUILDER_ASSETS") {
             let candidate = Path::new(&folder).join(self.binary());
             let fit = match wanted {
@@ -240,6 +255,7 @@ impl Asset {
         };
         match self {
             Self::Etcd => major == 3 && minor >= 5,
+            Self::Kstatus => false,
             Self::Kwok => (major, minor) == (0, 7),
             // Only its `kustomize` is asked, and no server.
             Self::Kubectl => major == 1,

@@ -8,6 +8,7 @@ pub mod audit;
 mod client;
 pub mod control_plane;
 mod household;
+pub mod kstatus;
 pub mod namespace;
 pub mod owners;
 pub mod proxy;

@@ -18,6 +18,7 @@ use super::atom::{Atom, same};
 use super::path::{FieldPath, PathElement};
 use super::set::FieldSet;
 use super::walk::step;
+use crate::jsonpath::{self, Comparison, Filter, Operand, Operator};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
@@ -264,17 +265,23 @@ fn single_quoted(content: &str) -> Result<Step, &'static str> {
     Ok(Step::Holding(vec![(name.trim().to_owned(), Atom(literal(value)?))]))
 }
 
-/// `(@.name=="app")`, with `&&` between several.
-fn predicate(filter: &str) -> Result<Step, &'static str> {
+/// `(@.name=="app")`, with `&&` between several: of what a filter can say, just what names items.
+fn predicate(text: &str) -> Result<Step, &'static str> {
     const FORM: &str = "a filter is written as in `[?(@.name==\"app\")]`";
-    let inside = filter.trim().strip_prefix('(').and_then(|f| f.strip_suffix(')')).ok_or(FORM)?;
-    let mut held = Vec::new();
-    for comparison in inside.split("&&") {
-        let (name, value) = comparison.split_once("==").ok_or(FORM)?;
-        let name = name.trim().strip_prefix("@.").ok_or(FORM)?;
-        held.push((name.trim().to_owned(), Atom(literal(value)?)));
-    }
-    Ok(Step::Holding(held))
+    let Filter(alternatives) = jsonpath::filter(text).map_err(|_| FORM)?;
+    let [all] = alternatives.as_slice() else {
+        return Err(FORM);
+    };
+    let held = all.iter().map(|comparison| match comparison {
+        Comparison::Compared(Operand::Path(path), Operator::Equal, Operand::Literal(value)) => {
+            match path.as_slice() {
+                [jsonpath::Step::Field(name)] => Ok((name.clone(), Atom(value.clone()))),
+                _ => Err(FORM),
+            }
+        }
+        _ => Err(FORM),
+    });
+    Ok(Step::Holding(held.collect::<Result<_, _>>()?))
 }
 
 /// A value in either kind of quotes, or bare.

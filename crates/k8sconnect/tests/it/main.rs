@@ -11,4 +11,5 @@ mod drift;
 mod edits;
 mod functions;
 mod ownership;
+mod readiness;
 mod world;

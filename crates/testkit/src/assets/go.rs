@@ -1,8 +1,9 @@
 //! Builds a Go program from the module proxy, at one version, with nothing but `go`.
 //!
-//! Two ways, because two kinds of module exist. Most can be *required* by a small module
-//! of ours. Those whose own `go.mod` replaces modules (OpenTofu, Terraform) only build as
-//! the main module, so their source is copied out of the module cache first.
+//! Three ways. Most modules can be *required* by a small module of ours. Those whose own
+//! `go.mod` replaces modules (OpenTofu, Terraform) only build as the main module, so their
+//! source is copied out of the module cache first. And a library has no program: a small
+//! one of ours that uses it is built in its stead.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,12 +31,16 @@ pub(crate) enum Recipe {
     },
     /// Built as the main module, from a copy of its source.
     Copied { module: Module },
+    /// A program of ours that uses it, as one file.
+    Written { module: Module, program: &'static str },
 }
 
 impl Recipe {
     fn module(&self) -> &Module {
         match self {
-            Self::Required { module, .. } | Self::Copied { module } => module,
+            Self::Required { module, .. }
+            | Self::Copied { module }
+            | Self::Written { module, .. } => module,
         }
     }
 }
@@ -53,6 +58,11 @@ pub(crate) fn build(
         Recipe::Required { module: of, staging } => {
             fs::create_dir(&source)?;
             require(&source, of, &module, staging.as_deref())?;
+        }
+        Recipe::Written { module: of, program } => {
+            fs::create_dir(&source)?;
+            require(&source, of, &module, None)?;
+            fs::write(source.join("main.go"), program)?;
         }
         Recipe::Copied { .. } => {
             copy_tree(Path::new(&module.dir), &source)?;

@@ -41,6 +41,8 @@ pub(crate) const AUDIT_LOG: &str = "audit.log";
 pub(crate) const ADMIN_TOKEN: &str = "admin.token";
 pub(crate) const URL: &str = "url";
 pub(crate) const NODE: &str = "node-1";
+/// What becomes of pods on the node.
+const STAGES: &str = "stages.yaml";
 
 /// The controllers' own requests would drown those that tests count. They come as these
 /// users, whom the audit policy leaves out.
@@ -89,6 +91,7 @@ pub(crate) fn furnish(folder: &Path, ports: &Ports, authority: &Authority) -> Re
     fs::write(folder.join(URL), ports.url())?;
     fs::write(folder.join(AUDIT_LOG), "")?;
     fs::write(folder.join("audit-policy.json"), audit_policy())?;
+    fs::write(folder.join(STAGES), include_str!("stages.yaml"))?;
     for (user, file) in [
         (CONTROLLER_MANAGER, "kube-controller-manager.kubeconfig"),
         (SCHEDULER, "kube-scheduler.kubeconfig"),
@@ -186,12 +189,13 @@ pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String
         ],
         Asset::Kwok => vec![
             "--kubeconfig=kwok.kubeconfig".into(),
+            format!("--config={STAGES}"),
             "--manage-all-nodes=true".into(),
             // Its kubelet server listens on all addresses, on one port for all.
             "--node-port=0".into(),
             "--node-lease-duration-seconds=40".into(),
         ],
-        Asset::Kubectl | Asset::OpenTofu | Asset::Terraform => vec![],
+        Asset::Kstatus | Asset::Kubectl | Asset::OpenTofu | Asset::Terraform => vec![],
     };
     flags
 }

@@ -1,9 +1,9 @@
-//! RFC 3339, as far as a credential's expiry needs it.
+//! RFC 3339, as far as expiries of credentials and ages of objects need it. Nothing here reads a clock.
 
 use std::time::{Duration, SystemTime};
 
 /// `2026-11-15T08:00:00Z`, with a fraction (dropped) or an offset where there is one.
-pub(crate) fn parse(text: &str) -> Option<SystemTime> {
+pub fn parse(text: &str) -> Option<SystemTime> {
     let (date, clock) = text.split_once(['T', 't', ' '])?;
     let [year, month, day] = numbers(date, '-')?;
     let zone_at = clock.find(['Z', 'z', '+', '-'])?;

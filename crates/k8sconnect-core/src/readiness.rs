@@ -1,0 +1,315 @@
+//! Whether an object is as somebody waits for it to be.
+//!
+//! A [`Goal`] is judged against the object as it was last seen, and the verdict is one of three:
+//! met, not yet, or never. The reasons are clauses that a sentence about the object can be
+//! finished with. What surrounds the object (its pods, its events) is judged in [`pods`] and shown
+//! in [`picture`]. Not here: who looks, how often, and how long.
+//!
+//! What a controller has not seen yet says nothing. Where `status.observedGeneration` lags behind
+//! `metadata.generation`, the status is about an older object, and neither good nor bad news is
+//! taken from it.
+
+pub mod picture;
+pub mod pods;
+mod rollout;
+mod status;
+
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use crate::identity::Gvk;
+use crate::jsonpath::{self, JsonPath};
+use crate::text::nfc;
+
+pub use status::{Status, status};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Met,
+    NotYet(String),
+    /// It cannot come to be by waiting.
+    Never(String),
+}
+
+/// What is waited for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Goal {
+    Shows(Sign),
+    /// A workload has rolled out: its pods are of the last template, and available.
+    Rollout,
+    /// Ready by the rules of its kind, as kstatus knows them.
+    Ready,
+    Deleted,
+}
+
+/// Something that an object shows or does not.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sign {
+    /// A field that is there and not empty.
+    Field(JsonPath),
+    /// Fields with these values, as text.
+    Values(Vec<(JsonPath, String)>),
+    Condition {
+        kind: String,
+        status: String,
+    },
+}
+
+impl Sign {
+    /// `Ready`, or `Ready=False` as kubectl takes it.
+    pub fn condition(text: &str) -> Self {
+        let (kind, status) = text.split_once('=').unwrap_or((text, "True"));
+        Self::Condition { kind: kind.trim().to_owned(), status: status.trim().to_owned() }
+    }
+}
+
+/// The kinds whose rollout is known.
+pub const ROLLED_OUT: [(&str, &str); 4] =
+    [("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "Job")];
+
+impl Goal {
+    /// Whether the goal means anything for a kind.
+    pub fn suits(&self, gvk: &Gvk) -> bool {
+        *self != Self::Rollout || ROLLED_OUT.contains(&(&gvk.group, &gvk.kind))
+    }
+
+    /// Whether pods that cannot start keep the goal from being met.
+    pub fn depends_on_pods(&self) -> bool {
+        match self {
+            Self::Rollout | Self::Ready => true,
+            Self::Shows(Sign::Condition { kind, status }) => {
+                matches!(kind.as_str(), "Available" | "Ready" | "Complete") && status == "True"
+            }
+            Self::Shows(_) | Self::Deleted => false,
+        }
+    }
+
+    /// What of the object is handed on to whoever waited: what it was waited to show.
+    pub fn excerpt(&self, object: &Value) -> Option<Value> {
+        let found = match self {
+            Self::Shows(Sign::Field(path)) => path.find(object),
+            Self::Shows(Sign::Values(values)) => {
+                values.iter().flat_map(|(path, _)| path.find(object)).collect()
+            }
+            Self::Shows(Sign::Condition { kind, .. }) => {
+                let one = condition(object, kind)?;
+                let of_use = ["type", "status", "reason"];
+                let kept = of_use.iter().filter_map(|name| {
+                    Some(((*name).to_owned(), one.get(name).filter(|v| !v.is_null())?.clone()))
+                });
+                let kept: serde_json::Map<_, _> = kept.collect();
+                return Some(serde_json::json!({"status": {"conditions": [kept]}}));
+            }
+            Self::Rollout | Self::Ready | Self::Deleted => return None,
+        };
+        (!found.is_empty()).then(|| jsonpath::excerpt(found))
+    }
+
+    /// Whether anything is handed on at all.
+    pub fn hands_on(&self) -> bool {
+        matches!(self, Self::Shows(_))
+    }
+}
+
+/// Judges an object, `None` being an absent one, at a time.
+pub fn judge(goal: &Goal, fail_when: &[Sign], object: Option<&Value>, now: SystemTime) -> Verdict {
+    let Some(object) = object else {
+        return match goal {
+            Goal::Deleted => Verdict::Met,
+            _ => Verdict::NotYet("it does not exist".into()),
+        };
+    };
+    if let Some(sign) = fail_when.iter().find(|sign| sign.shown_by(object).is_ok()) {
+        return Verdict::Never(format!("`fail_when` holds: {}", sign.described(object)));
+    }
+    match goal {
+        Goal::Deleted => Verdict::NotYet(still_there(object)),
+        Goal::Ready => match status(object, now) {
+            Status::Current => Verdict::Met,
+            Status::InProgress(why) => Verdict::NotYet(why),
+            Status::Terminating => Verdict::NotYet(still_there(object)),
+            Status::Failed(why) => Verdict::Never(why),
+        },
+        Goal::Rollout => match unseen(object) {
+            Some(why) => Verdict::NotYet(why),
+            None => rollout::judge(object),
+        },
+        Goal::Shows(sign) => match sign.shown_by(object) {
+            Ok(()) => Verdict::Met,
+            Err(why) => match over(object) {
+                Some(end) if sign.is_of_status() => Verdict::Never(format!("{end}, and {why}")),
+                _ => Verdict::NotYet(why),
+            },
+        },
+    }
+}
+
+impl Sign {
+    fn is_of_status(&self) -> bool {
+        match self {
+            Self::Condition { .. } => true,
+            Self::Field(path) => path.begins_in("status"),
+            Self::Values(values) => values.iter().any(|(path, _)| path.begins_in("status")),
+        }
+    }
+
+    /// Why the object does not show it.
+    fn shown_by(&self, object: &Value) -> Result<(), String> {
+        if let Some(why) = unseen(object).filter(|_| self.is_of_status()) {
+            return Err(why);
+        }
+        match self {
+            Self::Field(path) => {
+                let found = path.find(object);
+                if found.is_empty() {
+                    return Err(format!("`{}` is not there", path.text()));
+                }
+                if found.iter().any(|found| is_empty(found.value)) {
+                    return Err(format!("`{}` is empty", path.text()));
+                }
+                Ok(())
+            }
+            Self::Values(values) => {
+                let whys = values.iter().filter_map(|(path, wanted)| differs(path, wanted, object));
+                let whys: Vec<_> = whys.collect();
+                if whys.is_empty() { Ok(()) } else { Err(whys.join("; ")) }
+            }
+            Self::Condition { kind, status } => {
+                let Some(one) = condition(object, kind) else {
+                    return Err(format!("condition `{kind}` is not there"));
+                };
+                let observed = one["observedGeneration"].as_i64();
+                let generation = object["metadata"]["generation"].as_i64();
+                if observed < generation && observed.is_some() {
+                    return Err(format!("condition `{kind}` is of an older generation"));
+                }
+                if text(&one["status"]).eq_ignore_ascii_case(status) {
+                    return Ok(());
+                }
+                Err(picture::ConditionSeen::of(one).to_string())
+            }
+        }
+    }
+
+    /// What the object shows, once it does.
+    fn described(&self, object: &Value) -> String {
+        match self {
+            Self::Field(path) => format!("`{}` is there", path.text()),
+            Self::Values(values) => {
+                let all = values.iter().map(|(path, wanted)| match is_secret(path, object) {
+                    true => format!("`{}` is as named", path.text()),
+                    false => format!("`{}` is `{wanted}`", path.text()),
+                });
+                all.collect::<Vec<_>>().join(" and ")
+            }
+            Self::Condition { kind, .. } => condition(object, kind)
+                .map_or_else(String::new, |one| picture::ConditionSeen::of(one).to_string()),
+        }
+    }
+}
+
+fn differs(path: &JsonPath, wanted: &str, object: &Value) -> Option<String> {
+    let found = path.find(object);
+    let name = path.text();
+    if found.is_empty() {
+        return Some(format!("`{name}` is not there"));
+    }
+    let other = found.iter().map(|found| text(found.value)).find(|found| found != wanted)?;
+    if is_secret(path, object) {
+        return Some(format!("`{name}` has another value"));
+    }
+    let shown: String = other.chars().take(80).collect();
+    let more = if shown.len() < other.len() { "…" } else { "" };
+    Some(format!("`{name}` is `{shown}{more}`, not `{wanted}`"))
+}
+
+/// What a Secret holds is nobody's to read in a message.
+fn is_secret(path: &JsonPath, object: &Value) -> bool {
+    object["kind"] == "Secret" && !path.begins_in("metadata")
+}
+
+/// A value as users write it in a text: a string bare, all else as JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => nfc(text),
+        other => nfc(&other.to_string()),
+    }
+}
+
+/// Zero and false are values; nothing, and empty containers, are not.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
+    object["status"]["conditions"].as_array().into_iter().flatten()
+}
+
+fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a Value> {
+    // kubectl compares names of conditions without their case.
+    conditions(object)
+        .find(|one| one["type"].as_str().is_some_and(|it| it.eq_ignore_ascii_case(kind)))
+}
+
+fn has(object: &Value, kind: &str, status: &str) -> bool {
+    conditions(object).any(|one| one["type"] == kind && one["status"] == status)
+}
+
+/// Where the controller has not seen the last change yet.
+fn unseen(object: &Value) -> Option<String> {
+    let generation = object["metadata"]["generation"].as_i64()?;
+    let observed = object["status"]["observedGeneration"].as_i64()?;
+    (observed != generation).then(|| {
+        format!(
+            "its controller has not seen the last change yet (generation {generation}, observed \
+             {observed})"
+        )
+    })
+}
+
+/// Where the status is final.
+fn over(object: &Value) -> Option<String> {
+    match (object["kind"].as_str()?, object["status"]["phase"].as_str()) {
+        ("Job", _) if has(object, "Failed", "True") => Some(job_failed(object)),
+        ("Job", _) if has(object, "Complete", "True") => Some("the Job is complete".into()),
+        ("Pod", Some("Failed")) => Some("the Pod has failed".into()),
+        ("Pod", Some("Succeeded")) => Some("the Pod has run to its end".into()),
+        _ => None,
+    }
+}
+
+fn job_failed(object: &Value) -> String {
+    let failed = conditions(object).find(|one| one["type"] == "Failed");
+    let why = failed.map(|one| picture::ConditionSeen::of(one).because()).unwrap_or_default();
+    format!("the Job has failed{why}")
+}
+
+fn still_there(object: &Value) -> String {
+    if object["metadata"]["deletionTimestamp"].is_null() {
+        return "it still exists, and nobody has asked for its deletion".into();
+    }
+    let finalizers: Vec<_> = object["metadata"]["finalizers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|name| Some(format!("`{}`", name.as_str()?)))
+        .collect();
+    if finalizers.is_empty() {
+        return "it is marked for deletion and still there".into();
+    }
+    format!("it is marked for deletion and held by {}", finalizers.join(", "))
+}
+
+fn whole(object: &Value, path: [&str; 2], otherwise: i64) -> i64 {
+    object[path[0]][path[1]].as_i64().unwrap_or(otherwise)
+}
+
+#[cfg(test)]
+mod tests;
