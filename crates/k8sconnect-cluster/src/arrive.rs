@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::address::{Location, Within};
 use crate::call::Call;
-use crate::cluster::{Answered, Cluster};
+use crate::cluster::{Cluster, Opened};
 use crate::error::Error;
 use crate::kinds::{Kind, Served};
 use crate::objects::{Detail, Selection};
@@ -25,8 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 enum Definitions {
     /// There is one that may be the kind's: its serving is a matter of moments.
     There,
-    /// There is none; this stream tells when one comes.
-    Awaited(Box<Lines>),
+    /// There was none at this version of their list.
+    None { kind: Kind, version: String },
     /// They cannot be looked at.
     Hidden,
 }
@@ -46,19 +46,22 @@ impl Cluster {
                 Ok(_) => {}
                 Err(error) => return Err(error),
             }
-            let definitions = match patient.definitions(gvk).await {
-                Err(_) if late() => return Ok(None),
-                definitions => definitions?,
+            let news = match patient.definitions(gvk).await {
+                Ok(Definitions::None { kind, version }) => patient.news(&kind, &version).await,
+                Ok(Definitions::There | Definitions::Hidden) => Ok(None),
+                Err(error) => Err(error),
             };
-            match definitions {
-                Definitions::Awaited(mut events) => {
+            match news {
+                Err(_) if late() => return Ok(None),
+                Err(error) => return Err(error),
+                Ok(Some(mut events)) => {
                     let coming = async { while !concerns(events.next().await, gvk) {} };
                     if timeout_at(deadline, coming).await.is_err() {
                         return Ok(None);
                     }
                     pause = FIRST_PAUSE;
                 }
-                Definitions::There | Definitions::Hidden => {
+                Ok(None) => {
                     sleep(pause.min(deadline.saturating_duration_since(Instant::now()))).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
@@ -87,6 +90,12 @@ impl Cluster {
         }
     }
 
+    /// Whether any definition could be the kind's: whether there are objects of it is open then,
+    /// even if it is not served. Where definitions cannot be looked at, they may be there.
+    pub async fn is_defined(&self, gvk: &Gvk) -> Result<bool, Error> {
+        Ok(!matches!(self.definitions(gvk).await?, Definitions::None { .. }))
+    }
+
     async fn definitions(&self, gvk: &Gvk) -> Result<Definitions, Error> {
         let definition = Gvk::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
         let Served::Yes(kind) = self.kind(&definition).await? else {
@@ -102,14 +111,19 @@ impl Cluster {
         if listed.items.iter().any(|item| is_of_group(item, gvk)) {
             return Ok(Definitions::There);
         }
-        let mut call = Call::get(Within::Everywhere.collection_path(&kind))
+        Ok(Definitions::None { kind, version: listed.resource_version })
+    }
+
+    /// What happens to definitions from a version of their list on; `None` where that is not told.
+    async fn news(&self, kind: &Kind, version: &str) -> Result<Option<Lines>, Error> {
+        let mut call = Call::get(Within::Everywhere.collection_path(kind))
             .query("watch", "true")
-            .query("resourceVersion", &listed.resource_version)
+            .query("resourceVersion", version)
             .query("timeoutSeconds", WATCH_SECONDS);
         call.accept = METADATA_WATCH;
         Ok(match self.open(&call).await? {
-            Answered::Stream(body) => Definitions::Awaited(Box::new(Lines::new(body))),
-            Answered::Reply(_) => Definitions::Hidden,
+            Some(Opened::Watch(body, place)) => Some(Lines::new(body, place)),
+            Some(Opened::Reply(_)) | None => None,
         })
     }
 }

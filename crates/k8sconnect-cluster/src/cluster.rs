@@ -15,7 +15,7 @@ use http::{Method, Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::call::{Call, Reply};
@@ -42,6 +42,7 @@ struct Shared {
     /// Whether this server has ever answered: before that, a failure to connect is more likely a
     /// mistake than a moment of weakness.
     reached: AtomicBool,
+    watches: Arc<Semaphore>,
 }
 
 /// What an attempt may take when nobody set a deadline, and at most when somebody did.
@@ -49,6 +50,9 @@ const READ: Duration = Duration::from_secs(30);
 const WRITE: Duration = Duration::from_secs(60);
 /// Far above what etcd lets an object be; a list of a large cluster fits too.
 const LARGEST_ANSWER: usize = 1 << 30;
+/// A server lets a connection have a hundred requests at once, and a watch is one for as long as it
+/// is open. These many leave room for all else.
+const WATCHES: usize = 64;
 const TELL_AFTER: Duration = Duration::from_secs(5);
 const AGENT: &str = concat!("k8sconnect/", env!("CARGO_PKG_VERSION"));
 
@@ -61,6 +65,7 @@ impl Cluster {
             kinds: Kinds::default(),
             fingerprint: OnceCell::new(),
             reached: AtomicBool::new(false),
+            watches: Arc::new(Semaphore::new(WATCHES)),
         };
         Ok(Self { shared: Arc::new(shared), deadline: None })
     }
@@ -93,9 +98,16 @@ impl Cluster {
         }
     }
 
-    /// Opens a watch: a 200 is handed over unread, anything else is read as usual.
-    pub(crate) async fn open(&self, call: &Call) -> Result<Answered, Error> {
-        self.converse(call, Reading::Stream).await
+    /// Opens a watch: a 200 is handed over unread, anything else is read as usual. `None` where so
+    /// many are open already that whoever asks must do without.
+    pub(crate) async fn open(&self, call: &Call) -> Result<Option<Opened>, Error> {
+        let Ok(place) = Arc::clone(&self.shared.watches).try_acquire_owned() else {
+            return Ok(None);
+        };
+        Ok(Some(match self.converse(call, Reading::Stream).await? {
+            Answered::Reply(reply) => Opened::Reply(reply),
+            Answered::Stream(body) => Opened::Watch(body, place),
+        }))
     }
 
     async fn converse(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
@@ -252,7 +264,14 @@ enum Reading {
     Stream,
 }
 
-pub(crate) enum Answered {
+/// An answer to the wish to watch.
+pub(crate) enum Opened {
+    Reply(Reply),
+    /// The stream, and the place that it takes while it is open.
+    Watch(Incoming, OwnedSemaphorePermit),
+}
+
+enum Answered {
     Reply(Reply),
     Stream(Incoming),
 }

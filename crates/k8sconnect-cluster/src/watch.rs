@@ -12,11 +12,12 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use k8sconnect_core::rejection::Status;
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::address::{Location, Within};
 use crate::call::Call;
-use crate::cluster::{Answered, Cluster};
+use crate::cluster::{Cluster, Opened};
 use crate::error::Error;
 use crate::objects::{Detail, Found, Selection};
 
@@ -59,7 +60,7 @@ enum State {
     },
     /// Absent, and no list read yet to watch from.
     Unlisted,
-    /// Watching brought nothing; look again after a pause.
+    /// Watching brought nothing, or there was no room for it; look again after a pause.
     Fruitless,
     /// Watching is forbidden to us.
     Polling,
@@ -198,10 +199,13 @@ impl Follow<'_> {
             .query("allowWatchBookmarks", "true")
             .query("timeoutSeconds", WATCH_SECONDS);
         self.state = match self.cluster.open(&call).await? {
-            Answered::Stream(body) => State::Watching { version, stream: Lines::new(body) },
-            Answered::Reply(reply) if reply.status == 410 => State::Unknown,
-            Answered::Reply(reply) if unwatchable(Some(reply.status)) => State::Polling,
-            Answered::Reply(reply) => return Err(Error::Refused(Box::new(reply.refusal()))),
+            Some(Opened::Watch(body, place)) => {
+                State::Watching { version, stream: Lines::new(body, place) }
+            }
+            Some(Opened::Reply(reply)) if reply.status == 410 => State::Unknown,
+            Some(Opened::Reply(reply)) if unwatchable(Some(reply.status)) => State::Polling,
+            Some(Opened::Reply(reply)) => return Err(Error::Refused(Box::new(reply.refusal()))),
+            None => State::Fruitless,
         };
         Ok(())
     }
@@ -241,11 +245,12 @@ pub(crate) struct Lines {
     ready: VecDeque<Value>,
     /// Whether it has ever brought anything.
     fruitful: bool,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Lines {
-    pub(crate) fn new(body: Incoming) -> Self {
-        Self { body, buffer: Vec::new(), ready: VecDeque::new(), fruitful: false }
+    pub(crate) fn new(body: Incoming, place: OwnedSemaphorePermit) -> Self {
+        Self { body, buffer: Vec::new(), ready: VecDeque::new(), fruitful: false, _place: place }
     }
 
     /// `None` at the end, be it orderly or not.

@@ -106,6 +106,16 @@ impl Goal {
         (!found.is_empty()).then(|| jsonpath::excerpt(found))
     }
 
+    /// Whether a field that was there when it was waited for no longer is. That a value or a
+    /// condition changed since is no loss.
+    pub fn is_lost(&self, object: &Value) -> bool {
+        let Self::Shows(Sign::Field(path)) = self else {
+            return false;
+        };
+        let found = path.find(object);
+        found.is_empty() || found.iter().any(|found| is_empty(found.value))
+    }
+
     /// Whether anything is handed on at all.
     pub fn hands_on(&self) -> bool {
         matches!(self, Self::Shows(_))
@@ -165,10 +175,10 @@ impl Sign {
                 if found.is_empty() {
                     return Err(format!("`{}` is not there", path.text()));
                 }
-                if found.iter().any(|found| is_empty(found.value)) {
-                    return Err(format!("`{}` is empty", path.text()));
+                match found.iter().any(|found| is_empty(found.value)) {
+                    true => Err(format!("`{}` is empty", path.text())),
+                    false => Ok(()),
                 }
-                Ok(())
             }
             Self::Values(values) => {
                 let whys = values.iter().filter_map(|(path, wanted)| differs(path, wanted, object));

@@ -5,6 +5,7 @@
 //! may run in.
 
 mod directory;
+mod former;
 mod inline;
 mod place;
 mod schema;
@@ -20,6 +21,7 @@ use place::Place;
 use way::Files;
 
 pub(crate) use directory::Directory;
+pub(crate) use former::carry_over;
 pub(crate) use schema::{ClusterModel, attribute, attributes};
 pub(crate) use way::Reach;
 

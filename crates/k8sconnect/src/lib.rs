@@ -19,6 +19,7 @@ mod object;
 mod provider;
 mod session;
 mod terms;
+mod wait;
 
 pub use provider::K8sConnect;
 

@@ -18,6 +18,7 @@ pub(crate) mod state;
 mod stuck;
 pub(crate) mod terms;
 pub(crate) mod upgrade;
+pub(crate) mod wait;
 pub(crate) mod whereabouts;
 
 /// What stands for a value that is not there.

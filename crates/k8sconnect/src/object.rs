@@ -28,7 +28,7 @@ use crate::terms::Terms;
 use crate::{connect, messages};
 
 pub(crate) use leaves::Surprise;
-pub(crate) use model::ObjectModel;
+pub(crate) use model::{ObjectModel, ObjectRef};
 
 pub(crate) struct ObjectResource {
     session: Arc<Session>,

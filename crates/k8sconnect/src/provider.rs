@@ -10,6 +10,7 @@ use crate::data::{ObjectData, ObjectsData, YamlScopedData, YamlSplitData};
 use crate::function::{ManifestDecode, ManifestEncode, YamlScoped, YamlSplit};
 use crate::object::ObjectResource;
 use crate::session::Session;
+use crate::wait::WaitResource;
 
 #[derive(Default)]
 pub struct K8sConnect {
@@ -72,6 +73,7 @@ impl Provider for K8sConnect {
 
     fn register(&self, registry: &mut Registry) {
         registry.resource(ObjectResource::new(Arc::clone(&self.session)));
+        registry.resource(WaitResource::new(Arc::clone(&self.session)));
         registry.data_source(ObjectData::new(Arc::clone(&self.session)));
         registry.data_source(ObjectsData::new(Arc::clone(&self.session)));
         registry.data_source(YamlSplitData);

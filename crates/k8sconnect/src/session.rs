@@ -32,6 +32,18 @@ impl Session {
         self.directory.read().unwrap_or_else(PoisonError::into_inner).reach(cluster, name)
     }
 
+    /// The cluster that a resource names; `None` where that is not known yet.
+    pub(crate) async fn enter(
+        &self,
+        cluster: &Value<ClusterModel>,
+        name: &Value<String>,
+    ) -> Result<Option<Arc<Cluster>>, Diagnostics> {
+        match self.reach(cluster, name)? {
+            Reach::Ready(connection) => self.cluster(&connection).await.map(Some),
+            Reach::Unknown => Ok(None),
+        }
+    }
+
     pub(crate) async fn cluster(
         &self,
         connection: &Connection,

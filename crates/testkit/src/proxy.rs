@@ -78,6 +78,11 @@ impl Proxy {
         self.script.content().requests.clone()
     }
 
+    /// How many connections it has accepted.
+    pub fn connections(&self) -> usize {
+        self.script.content().connections
+    }
+
     /// The requests for one path that arrived after the first `earlier` of all.
     pub fn requests_since(&self, earlier: usize, path: &str) -> Vec<Recorded> {
         let mut requests = self.requests();
@@ -101,9 +106,14 @@ struct Script(Mutex<Content>);
 struct Content {
     rules: Vec<Rule>,
     requests: Vec<Recorded>,
+    connections: usize,
 }
 
 impl Script {
+    fn accept(&self) {
+        self.content().connections += 1;
+    }
+
     /// Records a request, and answers with what the due rules do to it, in their order.
     fn admit(&self, mut request: Recorded) -> (Recorded, Vec<rule::Due>) {
         let mut content = self.content();

@@ -134,9 +134,12 @@ fn replicas(object: &Value) -> Option<String> {
     }
 }
 
-/// The last events in the order of time. One that came again and again stands once.
+/// The last events in the order of time, warnings alone if there are any. One that came again and
+/// again stands once.
 fn last(events: &[Value]) -> Vec<Event> {
-    let mut events: Vec<_> = events.iter().map(|event| (moment(event), event)).collect();
+    let warned = events.iter().any(|event| event["type"] == "Warning");
+    let told = events.iter().filter(|event| !warned || event["type"] == "Warning");
+    let mut events: Vec<_> = told.map(|event| (moment(event), event)).collect();
     events.sort_by(|a, b| b.0.cmp(a.0));
     let mut found: Vec<Event> = Vec::new();
     for (_, event) in events {

@@ -76,12 +76,16 @@ fn is_workload(object: &Value) -> bool {
 }
 
 /// Those of the pods that the object's last template made. Those of a Deployment are told by its
-/// ReplicaSets.
+/// ReplicaSets. While the controller has not seen the last template, there are none: all that is
+/// there is of an earlier one.
 pub fn of_last_template<'a>(
     object: &Value,
     replica_sets: &[Value],
     pods: &'a [Value],
 ) -> Vec<&'a Value> {
+    if super::unseen(object).is_some() {
+        return Vec::new();
+    }
     let label = |pod: &Value, name: &str| {
         pod["metadata"]["labels"][name].as_str().unwrap_or_default().to_owned()
     };
@@ -93,11 +97,7 @@ pub fn of_last_template<'a>(
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let chosen = match object["kind"].as_str() {
         Some("Deployment") => {
-            const REVISION: &str = "deployment.kubernetes.io/revision";
-            let revision = |it: &Value| text(&it["metadata"]["annotations"][REVISION]);
-            let last = replica_sets
-                .iter()
-                .find(|set| is_owned(set, object) && revision(set) == revision(object));
+            let last = last_replica_set(object, replica_sets);
             labelled("pod-template-hash", last.map(|set| label(set, "pod-template-hash")))
         }
         Some("StatefulSet") => {
@@ -111,6 +111,14 @@ pub fn of_last_template<'a>(
         _ => pods.iter().filter(|pod| is_owned(pod, object)).collect(),
     };
     chosen.into_iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect()
+}
+
+/// The ReplicaSet that a Deployment's last template made.
+pub fn last_replica_set<'a>(object: &Value, replica_sets: &'a [Value]) -> Option<&'a Value> {
+    const REVISION: &str = "deployment.kubernetes.io/revision";
+    let revision = |it: &Value| it["metadata"]["annotations"][REVISION].as_str().map(str::to_owned);
+    let last = |set: &&Value| is_owned(set, object) && revision(set) == revision(object);
+    replica_sets.iter().find(last)
 }
 
 fn is_owned(it: &Value, by: &Value) -> bool {

@@ -137,7 +137,7 @@ fn stateful_set(object: &Value) -> Status {
 fn daemon_set(object: &Value) -> Status {
     let seen = object["metadata"]["generation"].is_i64()
         && object["status"]["observedGeneration"].is_i64();
-    let wanted = object["status"]["desiredNumberScheduled"].as_i64();
+    let wanted = object["status"]["desiredNumberScheduled"].as_i64().filter(|wanted| *wanted != -1);
     let (true, Some(wanted)) = (seen, wanted) else {
         return InProgress("its controller has not seen it yet".into());
     };

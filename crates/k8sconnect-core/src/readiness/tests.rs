@@ -263,4 +263,6 @@ fn what_was_waited_for_is_handed_on_and_nothing_else() {
     assert_eq!(condition.excerpt(&object), Some(json!({"status": {"conditions": [expected]}})));
     assert_eq!(Goal::Rollout.excerpt(&object), None);
     assert_eq!(field.excerpt(&json!({})), None);
+    assert!(field.is_lost(&json!({})) && field.is_lost(&json!({"status": {"n": ""}})));
+    assert!(!field.is_lost(&object) && !condition.is_lost(&json!({})));
 }

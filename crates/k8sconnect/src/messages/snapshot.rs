@@ -4,6 +4,7 @@
 //! `INSTA_UPDATE=always cargo test -p k8sconnect messages`, and read what changed.
 
 mod data;
+mod wait;
 
 use std::time::Duration;
 
@@ -444,6 +445,7 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         import_messages(),
         data::messages(),
         data::functions(),
+        wait::messages(),
     ];
     let mut text = String::new();
     for message in all.into_iter().flatten() {

@@ -70,11 +70,15 @@ fn remaining(live: &Value) -> Vec<String> {
         .collect()
 }
 
+/// An object as kubectl takes it: `deployment web -n shop`.
+pub(super) fn spelt(key: &ObjectKey) -> String {
+    let within = key.namespace.as_ref().map(|it| format!(" -n {it}")).unwrap_or_default();
+    format!("{} {}{within}", key.gvk.kind.to_lowercase(), key.name)
+}
+
 /// The commands that show more.
 pub(super) fn commands(key: &ObjectKey) -> String {
-    let kind = key.gvk.kind.to_lowercase();
-    let within = key.namespace.as_ref().map(|it| format!(" -n {it}")).unwrap_or_default();
-    let mut lines = vec![format!("  kubectl get {kind} {}{within} -o yaml", key.name)];
+    let mut lines = vec![format!("  kubectl get {} -o yaml", spelt(key))];
     if key.gvk.kind == "Namespace" {
         lines.push(format!(
             "  kubectl api-resources --verbs=list --namespaced -o name | xargs -n 1 kubectl get \

@@ -2,9 +2,10 @@
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
-use tfplugin::{AttributePath, Diagnostic, Diagnostics};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics, Value};
 
 use super::paragraphs;
+use crate::connect::ClusterModel;
 
 const KEPT: &str = "State keeps the object as it was last seen; whether it changed or is gone is \
                     not known.";
@@ -50,6 +51,15 @@ pub(crate) fn way_unusable(key: &ObjectKey, problems: &Diagnostics) -> Diagnosti
 pub(crate) enum Way {
     ItsOwn,
     ProviderBlocks,
+}
+
+impl Way {
+    pub(crate) fn of(cluster: &Value<ClusterModel>) -> Self {
+        match cluster {
+            Value::Known(_) => Self::ItsOwn,
+            Value::Null | Value::Unknown => Self::ProviderBlocks,
+        }
+    }
 }
 
 /// A refresh found another cluster; what to do about it, the plan says.

@@ -5,8 +5,6 @@
 //! found anew (see `upgrade`). An object is dropped from state only if the server proved it
 //! absent.
 
-use std::sync::Arc;
-
 use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::{Gvk, ID_ANNOTATION, ObjectKey};
@@ -20,7 +18,6 @@ use super::leaves;
 use super::model::ObjectModel;
 use super::stored::Unread;
 use super::upgrade;
-use crate::connect::Reach;
 use crate::guard::{self, Verdict};
 use crate::messages;
 use crate::messages::whereabouts::Way;
@@ -35,11 +32,8 @@ pub(crate) async fn read(
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
     let key = held.key().clone();
-    let whose = match &held.model.cluster {
-        Value::Known(_) => Way::ItsOwn,
-        Value::Null | Value::Unknown => Way::ProviderBlocks,
-    };
-    let cluster = match enter(session, &held).await {
+    let whose = Way::of(&held.model.cluster);
+    let cluster = match session.enter(&held.model.cluster, &held.model.cluster_name).await {
         Ok(Some(cluster)) => cluster,
         Ok(None) => return Ok(ReadAnswer::Present { state: held.model, private, identity: None }),
         // The configuration may have a better one by now.
@@ -94,14 +88,6 @@ pub(crate) async fn read(
     session.memory.keep(held.id(), &uid, live);
     state.uid = Value::Known(uid);
     Ok(ReadAnswer::Present { state, private, identity: None })
-}
-
-/// The cluster that state names; `None` where that is not known yet.
-async fn enter(session: &Session, held: &Held) -> Result<Option<Arc<Cluster>>, Diagnostics> {
-    match session.reach(&held.model.cluster, &held.model.cluster_name)? {
-        Reach::Ready(connection) => session.cluster(&connection).await.map(Some),
-        Reach::Unknown => Ok(None),
-    }
 }
 
 /// Keeps what state has, and has the plan know that nobody looked.

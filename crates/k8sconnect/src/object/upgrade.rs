@@ -24,7 +24,7 @@ use super::apply::new_key;
 use super::held::Held;
 use super::model::{ObjectModel, ObjectRef};
 use super::schema;
-use crate::connect::ClusterModel;
+use crate::connect::{self, ClusterModel};
 use crate::terms::duration;
 use crate::{MANAGER, messages};
 
@@ -38,13 +38,7 @@ pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<ObjectModel, Diagn
         return Err(messages::upgrade::unknown_version(version).into());
     }
     let mut attributes: Map<String, Json> = raw.deserialize()?;
-    // For a while both names were there, the old one null.
-    if let Some(connection) = attributes.remove("cluster_connection").filter(|c| !c.is_null()) {
-        attributes.insert("cluster".to_owned(), connection);
-    }
-    if let Some(Json::Object(cluster)) = attributes.get_mut("cluster") {
-        one_way_in(cluster);
-    }
+    connect::carry_over(&mut attributes);
     attributes.remove("managed_state_projection");
     let raw = RawState::new(Json::Object(attributes).to_string());
     let mut model = match raw.decode(&schema::schema().value_type())? {
@@ -63,38 +57,6 @@ pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<ObjectModel, Diagn
 
 fn unreadable(mismatch: tfplugin::Mismatch) -> Diagnostics {
     messages::upgrade::misshapen(&mismatch).into()
-}
-
-/// That provider took a host before all else, let `insecure` win over an authority and a
-/// token over a plugin, and passed over the rest. We refuse such mixtures, so only what it went by
-/// is carried over. Its first releases had other names for kubeconfigs.
-fn one_way_in(cluster: &mut Map<String, Json>) {
-    for (old, new) in [("kubeconfig_raw", "kubeconfig"), ("kubeconfig_file", "config_path")] {
-        if let Some(value) = cluster.remove(old).filter(|value| !value.is_null()) {
-            cluster.insert(new.to_owned(), value);
-        }
-    }
-    let set = |cluster: &Map<String, Json>, name: &str| {
-        cluster.get(name).is_some_and(|value| !value.is_null())
-    };
-    let mut passed_over: Vec<&str> = Vec::new();
-    if set(cluster, "host") {
-        passed_over.extend(["kubeconfig", "config_path", "context"]);
-        if cluster.get("insecure") == Some(&Json::Bool(true)) {
-            passed_over.push("cluster_ca_certificate");
-        }
-        if set(cluster, "token") {
-            passed_over.push("exec");
-        }
-    } else {
-        cluster.retain(|name, _| ["kubeconfig", "config_path", "context"].contains(&name.as_str()));
-        if set(cluster, "config_path") {
-            passed_over.push("kubeconfig");
-        }
-    }
-    for name in passed_over {
-        cluster.remove(name);
-    }
 }
 
 /// A context alone, or words that we lack, lead nowhere.

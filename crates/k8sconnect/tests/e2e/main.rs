@@ -21,4 +21,5 @@ mod refusals;
 mod replacement;
 mod spelling;
 mod upgrade;
+mod waiting;
 mod workspace;

@@ -12,4 +12,5 @@ mod edits;
 mod functions;
 mod ownership;
 mod readiness;
+mod waiting;
 mod world;

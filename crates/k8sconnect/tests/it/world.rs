@@ -31,6 +31,11 @@ impl World {
         Self { cluster, namespace, user, kubeconfig }
     }
 
+    /// The way to the cluster as a user whose requests the audit log tells apart.
+    pub(crate) fn kubeconfig(&self) -> &str {
+        &self.kubeconfig
+    }
+
     /// A provider that has just been started.
     pub(crate) fn core(&self) -> Core {
         Core::new(K8sConnect::default())
@@ -38,7 +43,12 @@ impl World {
 
     /// The configuration of one object. Terraform normalises all text that it hands over.
     pub(crate) fn config(&self, body: &str) -> Value {
-        let cluster = Data::object([("kubeconfig", Value::from(self.kubeconfig.as_str()))]);
+        self.config_through(&self.kubeconfig, body)
+    }
+
+    /// The same by another way to the cluster.
+    pub(crate) fn config_through(&self, kubeconfig: &str, body: &str) -> Value {
+        let cluster = Data::object([("kubeconfig", Value::from(kubeconfig))]);
         let attributes =
             [("yaml_body", Value::from(nfc(body))), ("cluster", Value::Known(cluster))];
         Value::Known(Data::object(attributes))

@@ -52,6 +52,7 @@ pub(super) async fn serve(
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
+                script.accept();
                 let line = Line {
                     upstream: Arc::clone(&upstream),
                     script: Arc::clone(&script),

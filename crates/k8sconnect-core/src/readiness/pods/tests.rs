@@ -76,6 +76,10 @@ fn the_ruins_of_an_earlier_rollout_do_not_count() {
     let last = of_last_template(&deployment, &sets, &pods);
     assert_eq!(last.iter().map(|pod| &pod["metadata"]["name"]).collect::<Vec<_>>(), ["new"]);
     assert!(of_last_template(&deployment, &sets[..1], &pods).is_empty());
+    let mut changed = deployment.clone();
+    changed["metadata"]["generation"] = json!(3);
+    changed["status"] = json!({"observedGeneration": 2});
+    assert!(of_last_template(&changed, &sets, &pods).is_empty());
 
     let stateful = json!({"kind": "StatefulSet", "status": {"updateRevision": "r2"}});
     let pods = [pod("s", json!({"controller-revision-hash": "r1"}), json!({}))];

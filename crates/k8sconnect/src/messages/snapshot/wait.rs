@@ -1,0 +1,81 @@
+//! What is said about waiting.
+
+use std::time::Duration;
+
+use k8sconnect_core::identity::Gvk;
+use k8sconnect_core::jsonpath::JsonPath;
+use k8sconnect_core::readiness::picture::{Picture, picture};
+use k8sconnect_core::readiness::pods::look;
+use k8sconnect_core::readiness::{Goal, Sign};
+use serde_json::json;
+use tfplugin::Diagnostic;
+
+use super::web;
+use crate::messages::wait::{self, Ending};
+use crate::wait::Asked;
+
+pub(super) fn messages() -> Vec<Diagnostic> {
+    let web = web();
+    let asked = |goal| Asked {
+        key: web.key().clone(),
+        goal,
+        fail_when: vec![],
+        timeout: Duration::from_secs(120),
+        timeout_text: "2m".into(),
+    };
+    let path = |text: &str| JsonPath::parse(text).unwrap();
+    let pod = json!({
+        "metadata": {"name": "web-7d9f-x2x", "uid": "1"},
+        "status": {"phase": "Pending", "containerStatuses": [{"name": "app", "restartCount": 0,
+            "state": {"waiting": {"reason": "ImagePullBackOff",
+                "message": "Back-off pulling image \"shop/web:9\": manifest unknown"}}}]},
+    });
+    let fine = json!({"metadata": {"name": "web-7d9f-abc"}, "status": {"phase": "Running",
+        "conditions": [{"type": "Ready", "status": "True"}]}});
+    let event = json!({"type": "Warning", "reason": "Failed", "count": 4,
+        "message": "Failed to pull image \"shop/web:9\"", "lastTimestamp": "2026-11-16T07:00:00Z",
+        "involvedObject": {"kind": "Pod", "name": "web-7d9f-x2x"}});
+    let object = json!({"kind": "Deployment", "spec": {"replicas": 2}, "status": {
+        "replicas": 2, "updatedReplicas": 2, "readyReplicas": 1, "availableReplicas": 1,
+        "conditions": [{"type": "Available", "status": "False",
+            "reason": "MinimumReplicasUnavailable",
+            "message": "Deployment does not have minimum availability."}]}});
+    let around = picture(Some(&object), &[pod.clone(), fine], &[event]);
+    let nothing = Picture::default();
+    let up = |why: &str| Ending::TimeIsUp(why.into());
+    let never = |why: &str| Ending::Never(why.into());
+    let broken = JsonPath::parse("status.conditions[?(@.type=='Ready']").unwrap_err();
+    let field = Goal::Shows(Sign::Field(path("status.loadBalancer.ingress")));
+    let value = Goal::Shows(Sign::Values(vec![(path("status.phase"), "Bound".into())]));
+    let condition = |text: &str| Goal::Shows(Sign::condition(text));
+    vec![
+        wait::failed(&asked(Goal::Rollout), &up("1 of 2 replicas are available"), &around),
+        wait::failed(&asked(Goal::Rollout), &never(&wait::image_trouble(&look(&pod))), &around),
+        wait::failed(
+            &asked(Goal::Ready),
+            &never("it made no progress within its deadline"),
+            &nothing,
+        ),
+        wait::failed(
+            &asked(Goal::Deleted),
+            &up("it is marked for deletion and held by `a/b`"),
+            &nothing,
+        ),
+        wait::failed(&asked(field.clone()), &Ending::NotThere, &nothing),
+        wait::failed(&asked(value), &up("`status.phase` is `Pending`, not `Bound`"), &nothing),
+        wait::failed(&asked(condition("Ready")), &up("condition `Ready` is not there"), &nothing),
+        wait::failed(&asked(condition("Ready=False")), &never("the Pod has failed"), &nothing),
+        wait::no_kind(web.key(), Some("Deployment"), "2m"),
+        wait::stopped(web.key()),
+        wait::field_is_gone(web.key(), &field),
+        wait::no_goal(),
+        wait::several_goals(&["field", "rollout"]),
+        wait::fails_on_nothing(),
+        wait::no_rollout(&Gvk::new("v1", "Service")),
+        wait::no_path(&broken),
+        wait::no_value("status.phase"),
+        wait::no_condition("=True"),
+        wait::empty("name"),
+        wait::still_unknown(),
+    ]
+}

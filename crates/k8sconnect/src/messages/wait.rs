@@ -1,0 +1,270 @@
+//! What is said about waiting, and about waiting in vain.
+
+use k8sconnect_core::identity::{Gvk, ObjectKey};
+use k8sconnect_core::jsonpath::JsonPathError;
+use k8sconnect_core::readiness::picture::{ConditionSeen, Event, Picture};
+use k8sconnect_core::readiness::pods::{Pod, Standing};
+use k8sconnect_core::readiness::{Goal, Sign};
+use tfplugin::Diagnostic;
+
+use super::{paragraphs, stuck};
+use crate::wait::Asked;
+
+/// How a wait failed, and on what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    TimeIsUp(String),
+    /// The time is up, and there is no such object.
+    NotThere,
+    Never(String),
+}
+
+const GOALS: &str = "Set exactly one of `field`, `field_value`, `condition`, `rollout = true`, \
+    `ready = true` and `deleted = true`.";
+
+pub(crate) fn no_goal() -> Diagnostic {
+    Diagnostic::error(
+        "`wait_for` does not say what to wait for",
+        paragraphs(["Only its `timeout` or its `fail_when` is set, or nothing at all.", GOALS]),
+    )
+}
+
+pub(crate) fn several_goals(given: &[&str]) -> Diagnostic {
+    let given: Vec<_> = given.iter().map(|name| format!("`{name}`")).collect();
+    let advice = format!("{GOALS} To wait for several things, use several `k8sconnect_wait`.");
+    Diagnostic::error(
+        "`wait_for` says several things to wait for",
+        paragraphs([&format!("It sets {}.", given.join(" and ")), &advice]),
+    )
+}
+
+pub(crate) fn fails_on_nothing() -> Diagnostic {
+    Diagnostic::error(
+        "`fail_when` does not say on what to fail",
+        "It is empty.\n\nSet `condition`, `field` or `field_value` in it, or leave it out.",
+    )
+}
+
+pub(crate) fn no_rollout(gvk: &Gvk) -> Diagnostic {
+    Diagnostic::error(
+        format!("A {} does not roll out", gvk.kind),
+        format!(
+            "`rollout` knows Deployments, StatefulSets and DaemonSets of `apps` and Jobs of \
+             `batch`, and this is a `{}` of `{}`.\n\n\
+             Wait with `ready = true`, or for a `condition` or a `field` of it.",
+            gvk.kind,
+            gvk.api_version()
+        ),
+    )
+}
+
+pub(crate) fn no_path(error: &JsonPathError) -> Diagnostic {
+    let mark = " ".repeat(error.at.saturating_sub(1));
+    Diagnostic::error(
+        "This is no path of a field",
+        format!(
+            "At character {}, {}:\n\n  {}\n  {mark}^\n\n\
+             Paths are written as kubectl takes them: `status.phase`, \
+             `status.loadBalancer.ingress[0].ip`, \
+             `status.conditions[?(@.type==\"Ready\")].status`, \
+             `metadata.annotations['example.com/x']`.",
+            error.at, error.problem, error.text
+        ),
+    )
+}
+
+pub(crate) fn no_value(path: &str) -> Diagnostic {
+    Diagnostic::error(
+        "A value to wait for is null",
+        format!(
+            "`{path}` is to have a value, and none is given.\n\n\
+             Write the value as text, such as `\"Bound\"`, `\"1\"` or `\"true\"`; to wait until \
+             the field has any value, use `field`."
+        ),
+    )
+}
+
+pub(crate) fn no_condition(text: &str) -> Diagnostic {
+    Diagnostic::error(
+        "This is no condition",
+        format!(
+            "`{text}` lacks a name or a status.\n\n\
+             Write the name of the condition, such as `\"Ready\"`, or name and status, such as \
+             `\"Ready=False\"`."
+        ),
+    )
+}
+
+pub(crate) fn empty(name: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("`{name}` is empty"),
+        format!("Without it nothing can be waited for.\n\nGive `{name}` a value, or leave it out."),
+    )
+}
+
+/// At apply everything must be known.
+pub(crate) fn still_unknown() -> Diagnostic {
+    Diagnostic::error(
+        "What to wait for is not known",
+        "Something in `object_ref`, `wait_for` or `cluster` is still unknown at apply.\n\n\
+         This is a bug, in this provider or in Terraform; please report it.",
+    )
+}
+
+pub(crate) fn stopped(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("Waiting for {key} was interrupted"),
+        "You asked Terraform to stop. The object is as it is, and stays in state; the next apply \
+         waits again.",
+    )
+}
+
+pub(crate) fn no_kind(key: &ObjectKey, nearest: Option<&str>, timeout: &str) -> Diagnostic {
+    let meant = nearest.map(|it| format!(" Did you mean `{it}`?")).unwrap_or_default();
+    Diagnostic::error(
+        format!("{key}: its kind did not appear within {timeout}"),
+        format!(
+            "The API server does not serve `{}` of `{}`.{meant}\n\n\
+             If this configuration installs its definition, let this resource `depends_on` that: \
+             Terraform works on ten resources at a time, and those that wait may keep the one that \
+             is waited for from its turn. Otherwise install it first, or set a longer `timeout`.",
+            key.gvk.kind,
+            key.gvk.api_version()
+        ),
+    )
+}
+
+/// What was handed on is no longer there.
+pub(crate) fn field_is_gone(key: &ObjectKey, goal: &Goal) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} no longer has {}", named(goal)),
+        "It was waited for and had a value then; now it has none. The plan waits for it again, and \
+         what uses `result` is known after that.",
+    )
+}
+
+/// A pod that cannot start, as the end of a sentence.
+pub(crate) fn image_trouble(pod: &Pod) -> String {
+    let what = match pod.standing {
+        Standing::Hopeless => "cannot be pulled as it is written",
+        _ => "cannot be pulled",
+    };
+    let container = pod.container.as_deref().unwrap_or_default();
+    let said = if pod.message.is_empty() { String::new() } else { format!(": {}", pod.message) };
+    format!(
+        "the image of container `{container}` in pod `{}` {what} ({}{said})",
+        pod.name, pod.state
+    )
+}
+
+/// A wait came to nothing.
+pub(crate) fn failed(asked: &Asked, ending: &Ending, around: &Picture) -> Diagnostic {
+    let key = &asked.key;
+    let too_late = || format!("{key} {} within {}", missed(&asked.goal), asked.timeout_text);
+    let look = format!("To look further:\n  kubectl describe {}", stuck::spelt(key));
+    let (summary, why, look, advice) = match ending {
+        Ending::TimeIsUp(why) => (
+            too_late(),
+            format!("Last seen: {why}."),
+            look.as_str(),
+            "Only the wait has failed: the object stays as it is, in the cluster and in state, and \
+             the next apply waits again. If it is merely slow, set a longer `timeout` in `wait_for`.",
+        ),
+        Ending::NotThere => (
+            too_late(),
+            "There is no such object.".into(),
+            "",
+            "Check `object_ref`. If this configuration makes the object, take `object_ref` from the \
+             resource that does, or let this one `depends_on` it. If others make it later than \
+             that, set a longer `timeout` in `wait_for`. The next apply waits again.",
+        ),
+        Ending::Never(why) => (
+            format!("{key} {}", hopeless(&asked.goal)),
+            format!("Waiting longer would not help: {why}."),
+            look.as_str(),
+            "Only the wait has failed: the object stays as it is, in the cluster and in state. Mend \
+             the cause and apply; that waits again.",
+        ),
+    };
+    Diagnostic::error(summary, paragraphs([&why, &pictured(around), look, advice]))
+}
+
+fn missed(goal: &Goal) -> String {
+    match goal {
+        Goal::Rollout => "has not rolled out".into(),
+        Goal::Ready => "did not become ready".into(),
+        Goal::Deleted => "did not go".into(),
+        Goal::Shows(_) => format!("did not get {}", named(goal)),
+    }
+}
+
+fn hopeless(goal: &Goal) -> String {
+    match goal {
+        Goal::Rollout => "cannot roll out".into(),
+        Goal::Ready => "cannot become ready".into(),
+        Goal::Deleted => "will not go".into(),
+        Goal::Shows(_) => format!("will not get {}", named(goal)),
+    }
+}
+
+fn named(goal: &Goal) -> String {
+    match goal {
+        Goal::Shows(Sign::Field(path)) => format!("`{}`", path.text()),
+        Goal::Shows(Sign::Values(values)) => match values.as_slice() {
+            [(path, _)] => format!("the awaited `{}`", path.text()),
+            _ => "the awaited values".into(),
+        },
+        Goal::Shows(Sign::Condition { kind, status }) if status == "True" => {
+            format!("condition `{kind}`")
+        }
+        Goal::Shows(Sign::Condition { kind, status }) => format!("condition `{kind}={status}`"),
+        Goal::Rollout | Goal::Ready | Goal::Deleted => "what was awaited".into(),
+    }
+}
+
+fn pictured(around: &Picture) -> String {
+    let replicas = around.replicas.as_ref().map(|line| format!("Replicas: {line}."));
+    let listed = |head: &str, lines: Vec<String>| {
+        if lines.is_empty() { String::new() } else { format!("{head}:\n{}", lines.join("\n")) }
+    };
+    let pods = match around.further_pods {
+        0 => "Pods".to_owned(),
+        1 => "Its worst pods (1 more is not shown)".to_owned(),
+        many => format!("Its worst pods ({many} more are not shown)"),
+    };
+    let parts = [
+        replicas.unwrap_or_default(),
+        listed("Conditions", around.conditions.iter().map(condition).collect()),
+        listed(&pods, around.pods.iter().map(pod).collect()),
+        listed("Last events", around.events.iter().map(event).collect()),
+    ];
+    paragraphs(parts.each_ref().map(String::as_str))
+}
+
+fn condition(one: &ConditionSeen) -> String {
+    let said = [one.reason.as_str(), one.message.as_str()];
+    let said: Vec<_> = said.into_iter().filter(|text| !text.is_empty()).collect();
+    format!("  {}={}  {}", one.kind, one.status, said.join(": ")).trim_end().to_owned()
+}
+
+fn pod(one: &Pod) -> String {
+    let container = one.container.as_ref().map(|it| format!(", container {it}"));
+    let restarts = match one.restarts {
+        0 => String::new(),
+        1 => ", 1 restart".into(),
+        many => format!(", {many} restarts"),
+    };
+    let said = if one.message.is_empty() { String::new() } else { format!(": {}", one.message) };
+    format!("  {}  {}{}{restarts}{said}", one.name, one.state, container.unwrap_or_default())
+}
+
+fn event(one: &Event) -> String {
+    let times = if one.times > 1 { format!(", {} times", one.times) } else { String::new() };
+    format!(
+        "  {}  {}  {}{times}: {}",
+        one.kind,
+        one.reason,
+        one.about.replace('`', ""),
+        one.message
+    )
+}

@@ -1,0 +1,133 @@
+//! `k8sconnect_wait`: an object is as it should be before anything else happens.
+//!
+//! It waits once, when it is made, and again when what it waits for or one of its triggers changes.
+//! A wait that fails leaves nothing behind: no state of its own on a creation, the former state on
+//! an update, so that the next apply waits again. Nothing is ever written to the cluster.
+
+mod asked;
+mod driver;
+mod model;
+mod plan;
+mod read;
+mod schema;
+mod surroundings;
+mod upgrade;
+
+use std::sync::Arc;
+
+use tfplugin::{
+    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, Plan, Planned, Private, RawState,
+    Read, ReadAnswer, Resource, Schema, Update, Value,
+};
+
+pub(crate) use self::asked::Asked;
+use self::model::WaitModel;
+use crate::session::Session;
+use crate::{connect, dynamic, messages};
+
+pub(crate) struct WaitResource {
+    session: Arc<Session>,
+}
+
+impl WaitResource {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+
+    /// Waits, and brings back the state with what was waited for.
+    async fn wait(&self, ctx: &Context, planned: WaitModel) -> Result<WaitModel, Diagnostics> {
+        let Some(asked) = Asked::read(&planned)? else {
+            return Err(messages::wait::still_unknown().into());
+        };
+        let entered = self.session.enter(&planned.cluster, &planned.cluster_name).await?;
+        let cluster = entered.ok_or_else(messages::wait::still_unknown)?;
+        let object = driver::wait(ctx, &cluster, &asked).await?;
+        let found = object.and_then(|object| asked.goal.excerpt(&object));
+        Ok(WaitModel { result: found.map_or(Value::Null, dynamic::from_json), ..planned })
+    }
+}
+
+impl Resource for WaitResource {
+    const TYPE: &'static str = "k8sconnect_wait";
+
+    type Model = WaitModel;
+
+    fn schema(&self) -> Schema {
+        schema::schema()
+    }
+
+    async fn validate(
+        &self,
+        _ctx: &Context,
+        config: WaitModel,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let checked = [
+            connect::check(&config.cluster, &config.cluster_name).err(),
+            Asked::read(&config).err(),
+        ];
+        problems.extend(checked.into_iter().flatten().flatten());
+        problems.into_result().map(|_| ())
+    }
+
+    async fn read(
+        &self,
+        _ctx: &Context,
+        request: Read<WaitModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<ReadAnswer<WaitModel>, Diagnostics> {
+        read::read(&self.session, request, notices).await
+    }
+
+    async fn plan(
+        &self,
+        _ctx: &Context,
+        request: Plan<WaitModel>,
+        _notices: &mut Diagnostics,
+    ) -> Result<Planned<WaitModel>, Diagnostics> {
+        plan::plan(&self.session, request)
+    }
+
+    async fn create(
+        &self,
+        ctx: &Context,
+        request: Create<WaitModel>,
+        _notices: &mut Diagnostics,
+    ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
+        let mut state = self.wait(ctx, request.planned).await?;
+        state.id = Value::Known(uuid::Uuid::new_v4().to_string());
+        Ok(applied(state, request.private))
+    }
+
+    async fn update(
+        &self,
+        ctx: &Context,
+        request: Update<WaitModel>,
+        _notices: &mut Diagnostics,
+    ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
+        let Update { prior, planned, private, .. } = request;
+        if plan::waits_again(&self.session, &prior, &planned) {
+            return Ok(applied(self.wait(ctx, planned).await?, private));
+        }
+        Ok(applied(planned, private))
+    }
+
+    fn upgrade(&self, from_version: i64, raw: RawState) -> Result<WaitModel, Diagnostics> {
+        upgrade::upgrade(from_version, &raw)
+    }
+
+    /// There is nothing in the cluster that is ours.
+    async fn delete(
+        &self,
+        _ctx: &Context,
+        _request: Delete<WaitModel>,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+}
+
+fn applied(state: WaitModel, private: Private) -> Applied<WaitModel> {
+    Applied { state, private, identity: None }
+}

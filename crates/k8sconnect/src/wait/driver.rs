@@ -1,0 +1,240 @@
+//! The one driver of all waits: it follows the object and judges every sighting, until the goal is
+//! met, cannot be met, or the time is up.
+//!
+//! The object is watched. Its pods are looked at from time to time, while the goal depends on them:
+//! what keeps a pod from starting is written nowhere in the workload itself. The same look judges
+//! the object again, since some verdicts come with time alone.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use k8sconnect_cluster::{Cluster, Error, Found, Location, NotYet, Placed, Seen};
+use k8sconnect_core::readiness::pods::{Pod, Standing, look};
+use k8sconnect_core::readiness::{Goal, Verdict, judge};
+use serde_json::Value as Json;
+use tfplugin::{AttributePath, Context, Diagnostics};
+use tokio::time::{Instant, sleep_until};
+
+use super::asked::Asked;
+use super::surroundings;
+use crate::messages::{self, wait::Ending};
+
+/// How often the pods are looked at: at first soon, since the worst mistakes show at once.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+const LONGEST_BETWEEN: Duration = Duration::from_secs(5);
+/// A server that stumbles over a read may have lost its store for a moment.
+const AFTER_TROUBLE: Duration = Duration::from_secs(1);
+/// How long an image may fail to be pulled. Registries have bad moments, and an image is sometimes
+/// pushed a little later than the object that names it.
+const PULLING: Duration = Duration::from_secs(60);
+
+/// Waits; brings back the object as it was when the goal was met, `None` if it was to be gone.
+pub(crate) async fn wait(
+    ctx: &Context,
+    cluster: &Cluster,
+    asked: &Asked,
+) -> Result<Option<Json>, Diagnostics> {
+    let deadline = Instant::now() + asked.timeout;
+    let mut vigil = Vigil {
+        cluster: cluster.clone(),
+        patient: cluster.until(deadline),
+        asked,
+        deadline,
+        last: None,
+        first_uid: None,
+        unpulled: BTreeMap::new(),
+    };
+    let ended = tokio::select! {
+        ended = vigil.keep() => ended,
+        () = ctx.stopped() => return Err(messages::wait::stopped(&asked.key).into()),
+    };
+    match ended {
+        Ok(End::Met) => Ok(vigil.last),
+        Ok(End::NoKind(nearest)) => {
+            Err(messages::wait::no_kind(&asked.key, nearest.as_deref(), &asked.timeout_text).into())
+        }
+        Ok(End::Failed(ending)) => {
+            let around = surroundings::look(cluster, vigil.last.as_ref()).await;
+            Err(messages::wait::failed(asked, &ending, &around).into())
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+enum End {
+    Met,
+    NoKind(Option<String>),
+    Failed(Ending),
+}
+
+struct Vigil<'a> {
+    cluster: Cluster,
+    /// Repeats what may be repeated until the time is up.
+    patient: Cluster,
+    asked: &'a Asked,
+    deadline: Instant,
+    last: Option<Json>,
+    /// Of the first object seen. Another one under its name is proof that it went.
+    first_uid: Option<String>,
+    /// Pods whose image fails to be pulled, by uid, and since when.
+    unpulled: BTreeMap<String, Instant>,
+}
+
+impl Vigil<'_> {
+    async fn keep(&mut self) -> Result<End, Diagnostics> {
+        let key = &self.asked.key;
+        let unanswered =
+            |error: Error| Diagnostics::from(messages::refusal::unanswered(key, &error));
+        let kind = match self.cluster.place(&key.gvk).await.map_err(unanswered)? {
+            Placed::At(kind) => kind,
+            Placed::NotYet(NotYet::Kind { nearest, .. }) if !key.gvk.may_still_appear() => {
+                let told = messages::object::no_such_kind(key, nearest.as_deref());
+                return Err(told.at(AttributePath::root("object_ref")).into());
+            }
+            Placed::NotYet(not_yet) => {
+                if self.kind_is_gone().await? {
+                    return Ok(End::Met);
+                }
+                let arrived = self.cluster.await_kind(&key.gvk, self.deadline).await;
+                match (arrived.map_err(unanswered)?, not_yet) {
+                    (Some(kind), _) => kind,
+                    (None, NotYet::Kind { nearest, .. }) => return Ok(End::NoKind(nearest)),
+                    (None, _) => return Ok(End::NoKind(None)),
+                }
+            }
+        };
+        let at = Location { kind, namespace: key.namespace.clone(), name: key.name.clone() };
+        self.watch(&at).await
+    }
+
+    async fn watch(&mut self, at: &Location) -> Result<End, Diagnostics> {
+        let patient = self.patient.clone();
+        let mut follow = patient.follow(at);
+        let mut why = None;
+        let mut between = FIRST_LOOK;
+        let mut next_look = Instant::now() + between;
+        loop {
+            // One sighting is waited for through any number of looks around: begun anew at each of
+            // them, it might never come.
+            let next = follow.next();
+            tokio::pin!(next);
+            let seen = loop {
+                tokio::select! {
+                    seen = &mut next => break seen,
+                    () = sleep_until(next_look) => {
+                        if let Some(why) = self.look_around().await {
+                            return Ok(End::Failed(Ending::Never(why)));
+                        }
+                        between = (between * 2).min(LONGEST_BETWEEN);
+                        next_look = Instant::now() + between;
+                    }
+                    () = sleep_until(self.deadline) => return self.last_word(at, why).await,
+                }
+            };
+            match seen {
+                Ok(Seen::NotServed(_)) if self.kind_is_gone().await? => return Ok(End::Met),
+                Ok(seen) => match self.judge(seen) {
+                    Verdict::Met => return Ok(End::Met),
+                    Verdict::NotYet(news) => why = Some(news),
+                    Verdict::Never(why) => return Ok(End::Failed(Ending::Never(why))),
+                },
+                // What fails for lack of time is no trouble of the server's.
+                Err(_) if Instant::now() >= self.deadline => return self.last_word(at, why).await,
+                Err(error) if error.code().is_some_and(|code| code >= 500) => {
+                    sleep_until(self.deadline.min(Instant::now() + AFTER_TROUBLE)).await;
+                }
+                Err(error) => {
+                    return Err(messages::refusal::unanswered(&self.asked.key, &error).into());
+                }
+            }
+        }
+    }
+
+    /// The time is up. It may have been too short for a first look, which is then taken: a timeout
+    /// of nothing asks how things are.
+    async fn last_word(&mut self, at: &Location, why: Option<String>) -> Result<End, Diagnostics> {
+        let why = match why {
+            Some(why) => why,
+            None => {
+                let key = &self.asked.key;
+                let found = self.cluster.get(at).await;
+                let found = found.map_err(|error| messages::refusal::unanswered(key, &error))?;
+                let seen = match found {
+                    Found::Object(answer) => Seen::Present(answer.object),
+                    Found::Absent(_) => Seen::Absent,
+                    Found::NotServed(status) => Seen::NotServed(status),
+                };
+                match self.judge(seen) {
+                    Verdict::Met => return Ok(End::Met),
+                    Verdict::Never(why) => return Ok(End::Failed(Ending::Never(why))),
+                    Verdict::NotYet(why) => why,
+                }
+            }
+        };
+        Ok(End::Failed(match &self.last {
+            None if self.asked.goal != Goal::Deleted => Ending::NotThere,
+            _ => Ending::TimeIsUp(why),
+        }))
+    }
+
+    /// Whether an object that was to go has gone with its kind.
+    async fn kind_is_gone(&self) -> Result<bool, Diagnostics> {
+        let key = &self.asked.key;
+        if self.asked.goal != Goal::Deleted || !key.gvk.may_still_appear() {
+            return Ok(false);
+        }
+        let defined = self.cluster.is_defined(&key.gvk).await;
+        Ok(!defined.map_err(|error| messages::refusal::unanswered(key, &error))?)
+    }
+
+    fn judge(&mut self, seen: Seen) -> Verdict {
+        self.last = match seen {
+            Seen::Present(object) => Some(object),
+            Seen::Absent => None,
+            Seen::NotServed(_) => {
+                return Verdict::NotYet("its kind is not served at the moment".into());
+            }
+        };
+        let uid = self.last.as_ref().and_then(|object| object["metadata"]["uid"].as_str());
+        if self.first_uid.is_none() {
+            self.first_uid = uid.map(ToOwned::to_owned);
+        } else if self.asked.goal == Goal::Deleted && uid != self.first_uid.as_deref() {
+            return Verdict::Met;
+        }
+        self.verdict()
+    }
+
+    fn verdict(&self) -> Verdict {
+        judge(&self.asked.goal, &self.asked.fail_when, self.last.as_ref(), SystemTime::now())
+    }
+
+    /// Judges what was last seen by the present time, and by its pods: why it is in vain, if it
+    /// is.
+    async fn look_around(&mut self) -> Option<String> {
+        if !self.asked.goal.depends_on_pods() {
+            return None;
+        }
+        let object = self.last.as_ref()?;
+        if let Verdict::Never(why) = self.verdict() {
+            return Some(why);
+        }
+        let limit = self.deadline.min(Instant::now() + LONGEST_BETWEEN);
+        // Who may not list pods waits without knowing them.
+        let pods = surroundings::pods(&self.cluster.until(limit), object).await.ok()?;
+        let pods: Vec<_> = pods.last.iter().map(look).collect();
+        self.judge_pods(&pods, Instant::now())
+    }
+
+    fn judge_pods(&mut self, pods: &[Pod], now: Instant) -> Option<String> {
+        let unpulled = pods.iter().filter(|pod| pod.standing == Standing::Unpulled);
+        let since = unpulled
+            .map(|pod| (pod.uid.clone(), self.unpulled.get(&pod.uid).copied().unwrap_or(now)));
+        self.unpulled = since.collect();
+        let patience = PULLING.min(self.asked.timeout / 4);
+        let lost = pods.iter().find(|pod| match pod.standing {
+            Standing::Hopeless => true,
+            _ => self.unpulled.get(&pod.uid).is_some_and(|since| now >= *since + patience),
+        })?;
+        Some(messages::wait::image_trouble(lost))
+    }
+}

@@ -1,0 +1,89 @@
+//! Refresh: what was waited for, as it is now.
+//!
+//! One look, and no judgement: that a goal was met is a fact of the past, and a Pod that has run to
+//! its end is not waited for again because it is no longer running. Two things do count as gone, so
+//! that the next apply waits again: the object itself, and a field that others were handed.
+
+use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
+use k8sconnect_core::readiness::Goal;
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
+
+use super::asked::Asked;
+use super::model::WaitModel;
+use crate::messages::whereabouts::Way;
+use crate::session::Session;
+use crate::{dynamic, messages};
+
+pub(crate) async fn read(
+    session: &Session,
+    request: Read<WaitModel>,
+    notices: &mut Diagnostics,
+) -> Result<ReadAnswer<WaitModel>, Diagnostics> {
+    let Read { mut state, private, .. } = request;
+    // State that an older release left may ask in ways that are errors now; the configuration is
+    // where they are told.
+    let Ok(Some(asked)) = Asked::read(&state) else {
+        return Ok(ReadAnswer::Present { state, private, identity: None });
+    };
+    if asked.goal == Goal::Deleted {
+        return Ok(ReadAnswer::Present { state, private, identity: None });
+    }
+    let whose = Way::of(&state.cluster);
+    let cluster = match session.enter(&state.cluster, &state.cluster_name).await {
+        Ok(Some(cluster)) => cluster,
+        Ok(None) => return Ok(ReadAnswer::Present { state, private, identity: None }),
+        // The configuration may have a better one by now.
+        Err(problems) if whose == Way::ItsOwn => {
+            notices.push(messages::whereabouts::way_unusable(&asked.key, &problems));
+            return Ok(ReadAnswer::Present { state, private, identity: None });
+        }
+        Err(problems) => return Err(problems),
+    };
+    match look(&cluster, &asked).await {
+        Ok(Look::Present(object)) if asked.goal.is_lost(&object) => {
+            notices.push(messages::wait::field_is_gone(&asked.key, &asked.goal));
+            return Ok(ReadAnswer::Gone);
+        }
+        Ok(Look::Present(object)) => {
+            let found = asked.goal.excerpt(&object);
+            state.result = found.map_or(Value::Null, dynamic::from_json);
+        }
+        Ok(Look::Absent) => return Ok(ReadAnswer::Gone),
+        Ok(Look::NotServed) => {}
+        Err(error) if forbidden(&error, whose) => {
+            notices.push(messages::whereabouts::not_refreshed(&asked.key, &error, whose));
+        }
+        Err(error) => return Err(messages::refusal::unanswered(&asked.key, &error).into()),
+    }
+    Ok(ReadAnswer::Present { state, private, identity: None })
+}
+
+/// The credentials that state holds may be of yesterday; a plugin may not work here any more.
+fn forbidden(error: &Error, whose: Way) -> bool {
+    match error {
+        Error::Connection(_) => whose == Way::ItsOwn,
+        error => matches!(error.code(), Some(401 | 403)),
+    }
+}
+
+enum Look {
+    Present(Json),
+    Absent,
+    /// Whether there is such an object is not known.
+    NotServed,
+}
+
+async fn look(cluster: &Cluster, asked: &Asked) -> Result<Look, Error> {
+    let Served::Yes(kind) = cluster.kind(&asked.key.gvk).await? else {
+        let gone = asked.key.gvk.may_still_appear() && !cluster.is_defined(&asked.key.gvk).await?;
+        return Ok(if gone { Look::Absent } else { Look::NotServed });
+    };
+    let at =
+        Location { kind, namespace: asked.key.namespace.clone(), name: asked.key.name.clone() };
+    Ok(match cluster.get(&at).await? {
+        Found::Object(answer) => Look::Present(answer.object),
+        Found::Absent(_) => Look::Absent,
+        Found::NotServed(_) => Look::NotServed,
+    })
+}
