@@ -41,7 +41,13 @@ async fn every_example_runs() {
 #[tokio::test]
 async fn every_documented_snippet_runs() {
     let mut ran = 0;
-    for page in ["README.md", "docs/index.md", "docs/resources/object.md"] {
+    for page in [
+        "README.md",
+        "docs/index.md",
+        "docs/resources/object.md",
+        "docs/resources/wait.md",
+        "docs/guides/waiting.md",
+    ] {
         ran += run_snippets(page).await;
     }
     assert!(ran >= 3, "only {ran} snippets were found");
