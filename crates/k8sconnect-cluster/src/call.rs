@@ -104,6 +104,25 @@ impl Reply {
         (200..300).contains(&self.status)
     }
 
+    /// Whether it tells of a trouble that should pass.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(self.status, 429 | 502..=504) || self.lost_its_leader()
+    }
+
+    /// Whether the store behind the server changed its leader while it was asked. The server says
+    /// so with a 500, as it answers much else, and in etcd's words only.
+    pub(crate) fn lost_its_leader(&self) -> bool {
+        const WORDS: [&str; 3] = [
+            "etcdserver: leader changed",
+            "etcdserver: no leader",
+            "etcdserver: request timed out, possibly due to previous leader failure",
+        ];
+        self.status == 500 && {
+            let message = self.refusal().message;
+            WORDS.iter().any(|words| message.ends_with(words))
+        }
+    }
+
     /// The server's `Status`, or the best that can be made of an answer that is none: a proxy's
     /// page, or the plain-text 404 of a path that nobody serves.
     pub fn refusal(&self) -> Status {
@@ -171,6 +190,17 @@ mod tests {
         )
         .refusal();
         assert_eq!((status.code, status.reason.as_str()), (403, "Forbidden"));
+    }
+
+    #[test]
+    fn a_leader_change_is_told_from_other_500s() {
+        let said = |message: &str| {
+            let body = serde_json::json!({"kind": "Status", "code": 500, "message": message});
+            reply(500, &body.to_string()).lost_its_leader()
+        };
+        assert!(said("etcdserver: leader changed"));
+        assert!(!said("failed to create typed patch object: .spec.etcdserver: leader changed?"));
+        assert!(!said("Internal error occurred: failed calling webhook \"x\""));
     }
 
     #[test]

@@ -138,6 +138,9 @@ impl Cluster {
                     let status = Box::new(reply.refusal());
                     return Err(Error::Unauthorized { host: self.host().to_string(), status });
                 }
+                Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.lost_its_leader() => {
+                    Ending::LeaderChanged
+                }
                 Ok(Attempt { answered: Answered::Reply(reply), retry_after }) => {
                     Ending::Answered { status: reply.status, retry_after: *retry_after }
                 }
@@ -156,6 +159,14 @@ impl Cluster {
                         );
                     }
                     sleep(pause).await;
+                }
+                (None, Ok(Attempt { answered: Answered::Reply(reply), .. }))
+                    if attempts.made() > 1 && reply.is_passing() =>
+                {
+                    let status = Box::new(reply.refusal());
+                    let (attempts, waited) = (attempts.made(), started.elapsed());
+                    let host = self.host().to_string();
+                    return Err(Error::NotReady { host, status, attempts, waited });
                 }
                 (None, Ok(Attempt { answered, .. })) => return Ok(answered),
                 (None, Err(failure)) => {

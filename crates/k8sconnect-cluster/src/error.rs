@@ -22,6 +22,8 @@ pub enum Error {
     /// The server does not know who we are; new credentials have already been tried for, where
     /// there is a way to get some.
     Unauthorized { host: String, status: Box<Status> },
+    /// Asked again and again, and put off each time.
+    NotReady { host: String, status: Box<Status>, attempts: u32, waited: Duration },
     /// Nothing could be asked.
     Unreachable { host: String, trouble: Trouble, attempts: u32 },
     /// Asked, and no answer in time.
@@ -38,7 +40,9 @@ impl Error {
     /// The HTTP status where the server gave one.
     pub fn code(&self) -> Option<u16> {
         match self {
-            Self::Refused(status) | Self::Unauthorized { status, .. } => Some(status.code),
+            Self::Refused(status)
+            | Self::Unauthorized { status, .. }
+            | Self::NotReady { status, .. } => Some(status.code),
             _ => None,
         }
     }
@@ -48,6 +52,9 @@ impl Error {
             Self::Refused(status) => format!("The API server refused (HTTP {})", status.code),
             Self::Unauthorized { host, .. } => {
                 format!("The API server at `{host}` does not accept the credentials (HTTP 401)")
+            }
+            Self::NotReady { host, status, .. } => {
+                format!("The API server at `{host}` is not ready (HTTP {})", status.code)
             }
             Self::Unreachable { host, .. } => format!("Cannot reach the API server at `{host}`"),
             Self::Timeout { host, .. } => {
@@ -65,6 +72,11 @@ impl Error {
         match self {
             Self::Refused(status) => server_said(status),
             Self::Unauthorized { status, .. } => server_said(status),
+            Self::NotReady { status, attempts, waited, .. } => format!(
+                "{} It was tried {attempts} times in {:.0} seconds.",
+                sentence(server_said(status)),
+                waited.as_secs_f64()
+            ),
             Self::Unreachable { trouble, attempts, .. } => match attempts {
                 0 | 1 => trouble.why(),
                 many => format!("{} It was tried {many} times.", trouble.why()),
@@ -80,7 +92,10 @@ impl Error {
 
     pub fn advice(&self) -> String {
         match self {
-            Self::Refused(status) => match status.code {
+            Self::NotReady { status, .. } if status.code == 500 => {
+                "The store behind the server changes its leader; run again later.".into()
+            }
+            Self::Refused(status) | Self::NotReady { status, .. } => match status.code {
                 403 => "Ask for the permission that the message names, or use other credentials.",
                 429 => "The server is overloaded; run again later.",
                 502..=504 => "The server, or a proxy before it, is not ready; run again later.",
@@ -101,6 +116,13 @@ impl Error {
             Self::Connection(error) => error.advice(),
         }
     }
+}
+
+fn sentence(mut words: String) -> String {
+    if !words.ends_with('.') {
+        words.push('.');
+    }
+    words
 }
 
 fn server_said(status: &Status) -> String {
@@ -140,6 +162,22 @@ mod tests {
         assert_eq!(lines[0], "Cannot reach the API server at `https://k.example:6443`");
         assert!(lines[1].contains("refused") && lines[1].contains("3 times"), "{lines:?}");
         assert!(lines[2].contains("Check the port"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_server_that_puts_us_off_is_told_with_how_long_it_did() {
+        let status = Status { code: 503, message: "shutting down".into(), ..Status::default() };
+        let error = Error::NotReady {
+            host: "https://k.example".into(),
+            status: Box::new(status),
+            attempts: 7,
+            waited: Duration::from_secs(29),
+        };
+        assert_eq!(error.code(), Some(503));
+        assert_eq!(
+            error.why(),
+            "The server said: shutting down. It was tried 7 times in 29 seconds."
+        );
     }
 
     #[test]

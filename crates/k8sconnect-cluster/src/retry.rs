@@ -2,7 +2,7 @@
 //!
 //! Three things decide: what the request does when it happens twice, how the last attempt ended,
 //! and how much time there is. A 500 is never repeated, because server-side apply answers a typo
-//! with one. A server that was never reached in this process gets a few seconds and no more: it
+//! with one; save where the store behind the server says that it changed its leader. A server that was never reached in this process gets a few seconds and no more: it
 //! is more likely misspelt than restarting, and nobody should wait half a minute to be told.
 
 use std::time::Duration;
@@ -34,7 +34,12 @@ pub(crate) enum Failure {
 /// How an attempt ended, as far as repeating it is concerned.
 #[derive(Clone, Copy)]
 pub(crate) enum Ending<'a> {
-    Answered { status: u16, retry_after: Option<Duration> },
+    Answered {
+        status: u16,
+        retry_after: Option<Duration>,
+    },
+    /// The server's store changed its leader meanwhile; whether anything was done is not known.
+    LeaderChanged,
     Failed(&'a Failure),
 }
 
@@ -80,7 +85,7 @@ impl Attempts {
         };
         let asked = match ending {
             Ending::Answered { retry_after, .. } => retry_after,
-            Ending::Failed(_) => None,
+            Ending::LeaderChanged | Ending::Failed(_) => None,
         };
         let pause = asked.unwrap_or_default().max(self.back_off());
         (now + pause < deadline).then_some(pause)
@@ -92,6 +97,7 @@ impl Attempts {
             (Ending::Answered { status: 429, .. }, _) => true,
             (Ending::Answered { status, .. }, Repeat::Harmless) => matches!(status, 502..=504),
             (Ending::Answered { .. }, Repeat::OnlyIfUnsent) => false,
+            (Ending::LeaderChanged, repeat) => repeat == Repeat::Harmless,
             (Ending::Failed(Failure::Unsent(trouble)), _) => !trouble.is_lasting(),
             (Ending::Failed(Failure::Lost(trouble)), Repeat::Harmless) => !trouble.is_lasting(),
             (Ending::Failed(Failure::Late), Repeat::Harmless) => true,
@@ -126,6 +132,12 @@ mod tests {
     fn a_500_is_never_repeated() {
         assert!(after(Repeat::Harmless, answered(500)).is_none());
         assert!(after(Repeat::OnlyIfUnsent, answered(500)).is_none());
+    }
+
+    #[test]
+    fn a_leader_change_is_sat_out_only_where_twice_does_no_harm() {
+        assert!(after(Repeat::Harmless, Ending::LeaderChanged).is_some());
+        assert!(after(Repeat::OnlyIfUnsent, Ending::LeaderChanged).is_none());
     }
 
     #[test]

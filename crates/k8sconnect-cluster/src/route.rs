@@ -8,10 +8,12 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{HeaderValue, Uri};
+use hyper_rustls::{DefaultServerNameResolver, HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
@@ -20,10 +22,14 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use crate::connection::Tls;
 use crate::error::ConnectionError;
 use crate::secret::Secret;
+use crate::tls;
 
 type Tcp = HttpConnector<Lookup>;
+/// TLS where it is that with a proxy; that with the server is laid over it elsewhere.
+pub(crate) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 type BoxError = Box<dyn StdError + Send + Sync>;
 type Pending<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
 
@@ -31,6 +37,8 @@ type Pending<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
 pub(crate) enum Route {
     Direct(Tcp),
     Tunnel(Tunnel<Tcp>),
+    /// The proxy itself is spoken to in TLS, within which runs the server's own.
+    SecureTunnel(Tunnel<HttpsConnector<Tcp>>),
     Socks(SocksV5<Tcp>),
 }
 
@@ -39,7 +47,11 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
 impl Route {
-    pub(crate) fn to(server: &Uri, proxy: Option<&Secret>) -> Result<Self, ConnectionError> {
+    pub(crate) fn to(
+        server: &Uri,
+        proxy: Option<&Secret>,
+        tls: &Tls,
+    ) -> Result<Self, ConnectionError> {
         let mut tcp = HttpConnector::new_with_resolver(Lookup(GaiResolver::new()));
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -51,7 +63,7 @@ impl Route {
         };
         match intercept {
             None => Ok(Self::Direct(tcp)),
-            Some(proxy) => Self::through(&proxy, tcp).ok_or_else(|| unknown_scheme("proxy-url")),
+            Some(proxy) => Self::through(&proxy, tcp, tls),
         }
     }
 
@@ -59,29 +71,36 @@ impl Route {
     pub(crate) fn check(field: &'static str, proxy: &Secret) -> Result<(), ConnectionError> {
         let intercept = intercept(field, &Uri::from_static("https://host"), proxy)?;
         match intercept.uri().scheme_str() {
-            Some("http" | "socks5" | "socks5h") => Ok(()),
+            Some("http" | "https" | "socks5" | "socks5h") => Ok(()),
             _ => Err(unknown_scheme(field)),
         }
     }
 
-    fn through(proxy: &Intercept, tcp: Tcp) -> Option<Self> {
+    fn through(proxy: &Intercept, tcp: Tcp, tls: &Tls) -> Result<Self, ConnectionError> {
         match proxy.uri().scheme_str() {
-            Some("http") => {
-                let tunnel = Tunnel::new(proxy.uri().clone(), tcp);
-                Some(Self::Tunnel(match proxy.basic_auth() {
-                    Some(auth) => tunnel.with_auth(HeaderValue::clone(auth)),
-                    None => tunnel,
-                }))
+            Some("http") => Ok(Self::Tunnel(tunnel(proxy, tcp))),
+            Some("https") => {
+                let names = Arc::new(DefaultServerNameResolver::default());
+                let tls = HttpsConnector::new(tcp, tls::proxy_config(tls)?, true, names);
+                Ok(Self::SecureTunnel(tunnel(proxy, tls)))
             }
             Some(scheme @ ("socks5" | "socks5h")) => {
                 let socks = SocksV5::new(proxy.uri().clone(), tcp).local_dns(scheme == "socks5");
-                Some(Self::Socks(match proxy.raw_auth() {
+                Ok(Self::Socks(match proxy.raw_auth() {
                     Some((user, password)) => socks.with_auth(user.into(), password.into()),
                     None => socks,
                 }))
             }
-            _ => None,
+            _ => Err(unknown_scheme("proxy-url")),
         }
+    }
+}
+
+fn tunnel<C>(proxy: &Intercept, connector: C) -> Tunnel<C> {
+    let tunnel = Tunnel::new(proxy.uri().clone(), connector);
+    match proxy.basic_auth() {
+        Some(auth) => tunnel.with_auth(HeaderValue::clone(auth)),
+        None => tunnel,
     }
 }
 
@@ -98,12 +117,12 @@ fn intercept(
 }
 
 fn unknown_scheme(field: &'static str) -> ConnectionError {
-    let why = "only `http`, `socks5` and `socks5h` proxies are known".into();
+    let why = "only `http`, `https`, `socks5` and `socks5h` proxies are known".into();
     ConnectionError::BadValue { field, why }
 }
 
 impl Service<Uri> for Route {
-    type Response = TokioIo<TcpStream>;
+    type Response = Stream;
     type Error = BoxError;
     type Future = Pending<Self::Response, BoxError>;
 
@@ -111,7 +130,7 @@ impl Service<Uri> for Route {
         match self {
             Self::Direct(tcp) => tcp.poll_ready(context).map_err(Into::into),
             // The proxies' own readiness is that of the TCP below, which is always ready.
-            Self::Tunnel(_) | Self::Socks(_) => Poll::Ready(Ok(())),
+            Self::Tunnel(_) | Self::SecureTunnel(_) | Self::Socks(_) => Poll::Ready(Ok(())),
         }
     }
 
@@ -119,18 +138,26 @@ impl Service<Uri> for Route {
         match self {
             Self::Direct(tcp) => {
                 let connecting = tcp.call(server);
-                Box::pin(async { connecting.await.map_err(Into::into) })
+                Box::pin(async { Ok(Stream::Http(connecting.await?)) })
             }
             Self::Tunnel(tunnel) => {
                 let connecting = tunnel.call(server);
-                Box::pin(async { connecting.await.map_err(|error| ProxyFailed::of(&error).into()) })
+                Box::pin(async { Ok(Stream::Http(connecting.await.map_err(by_proxy)?)) })
+            }
+            Self::SecureTunnel(tunnel) => {
+                let connecting = tunnel.call(server);
+                Box::pin(async { Ok(connecting.await.map_err(by_proxy)?) })
             }
             Self::Socks(socks) => {
                 let connecting = socks.call(server);
-                Box::pin(async { connecting.await.map_err(|error| ProxyFailed::of(&error).into()) })
+                Box::pin(async { Ok(Stream::Http(connecting.await.map_err(by_proxy)?)) })
             }
         }
     }
+}
+
+fn by_proxy(error: impl StdError) -> ProxyFailed {
+    ProxyFailed::of(&error)
 }
 
 /// The proxy, and not the server, was the trouble.

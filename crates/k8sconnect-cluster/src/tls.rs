@@ -44,6 +44,26 @@ pub(crate) fn client_config(
     Ok(config)
 }
 
+/// For the proxy that leads to a server. It may be of the server's own house or of the machine's,
+/// so either's authorities will do. It is spoken to in HTTP/1.1, whatever the server speaks.
+pub(crate) fn proxy_config(tls: &Tls) -> Result<ClientConfig, ConnectionError> {
+    let own = verifier(&tls.trust)?;
+    let verifier: Arc<dyn ServerCertVerifier> = match (&tls.trust, system_verifier()) {
+        (Trust::Authorities(_), Ok(system)) => Arc::new(Either { own, system }),
+        _ => own,
+    };
+    let unusable =
+        |error: rustls::Error| ConnectionError::BadValue { field: "tls", why: error.to_string() };
+    let mut config = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(unusable)?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
 /// Put together by hand, because rustls' own way refuses version 1 certificates, which a plain
 /// `openssl x509 -req` makes and which Kubernetes takes.
 pub(crate) fn certified(
@@ -173,6 +193,51 @@ impl ServerCertVerifier for Anyone {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Good by the one or by the other. Signatures are checked alike by both.
+#[derive(Debug)]
+struct Either {
+    own: Arc<dyn ServerCertVerifier>,
+    system: Arc<dyn ServerCertVerifier>,
+}
+
+impl ServerCertVerifier for Either {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let judged = |by: &Arc<dyn ServerCertVerifier>| {
+            by.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        };
+        judged(&self.own).or_else(|refused| judged(&self.system).map_err(|_| refused))
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.own.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.own.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.own.supported_verify_schemes()
     }
 }
 

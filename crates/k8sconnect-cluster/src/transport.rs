@@ -3,7 +3,11 @@
 //! A pooled client cannot know that a server speaks HTTP/2 before it has connected, so fifty
 //! requests at once would open fifty connections. Here the first connection is made alone, the
 //! protocol is read off it, and the client is built for that protocol with the connection handed
-//! over to it: over HTTP/2 everything then shares one.
+//! over to it: over HTTP/2 everything then shares one. A server, or a proxy before it, that only
+//! speaks HTTP/1.1 is spoken to in that.
+//!
+//! Answers are not asked for compressed: the server compresses only what is larger than 128 KiB,
+//! which single objects never are, and lists are asked for in pages.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +22,8 @@ use hyper_rustls::{DefaultServerNameResolver, FixedServerNameResolver, HttpsConn
 use hyper_rustls::{MaybeHttpsStream, ResolveServerName};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::Connection as _;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use tower_service::Service;
@@ -29,7 +32,7 @@ use crate::connection::{Connection, Identity};
 use crate::credentials::Credential;
 use crate::error::{ConnectionError, Trouble};
 use crate::retry::Failure;
-use crate::route::Route;
+use crate::route::{self, Route};
 use crate::tls;
 
 /// The client of a connection, and the one for a certificate that a plugin brought: another
@@ -68,7 +71,7 @@ pub(crate) struct Transport {
     client: OnceCell<Client<Handover, Full<Bytes>>>,
 }
 
-type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+type Stream = MaybeHttpsStream<route::Stream>;
 
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(20);
 /// A load balancer that forgot the connection says nothing; pings notice.
@@ -93,7 +96,7 @@ impl Transport {
             }
         };
         let config = tls::client_config(&connection.tls, identity)?;
-        let route = Route::to(&server, connection.proxy.as_ref())?;
+        let route = Route::to(&server, connection.proxy.as_ref(), &connection.tls)?;
         let connector = HttpsConnector::new(route, config, false, names);
         Ok(Self { connector, server, client: OnceCell::new() })
     }

@@ -13,6 +13,8 @@ pub struct ImportId {
     pub subject: Subject,
     /// The context that `?context=` names.
     pub context: Option<String>,
+    /// The cluster that `?cluster_name=` names.
+    pub cluster_name: Option<String>,
     pub fields: Chosen,
     pub values: SecretValues,
 }
@@ -72,6 +74,8 @@ pub enum ImportIdError {
     Contradiction,
     #[error("it names a context twice, in front and in `?context=`")]
     TwoContexts,
+    #[error("it names a cluster twice, by a context and by `?cluster_name=`")]
+    TwoClusters,
 }
 
 impl ImportId {
@@ -84,13 +88,21 @@ impl ImportId {
             Some(subject) => subject,
             None => by_word(object).ok_or(ImportIdError::Form)?,
         };
-        let mut parsed =
-            Self { subject, context: None, fields: Chosen::All, values: SecretValues::LeftOut };
+        let mut parsed = Self {
+            subject,
+            context: None,
+            cluster_name: None,
+            fields: Chosen::All,
+            values: SecretValues::LeftOut,
+        };
         for option in options.split(['&', '?']).filter(|option| !option.is_empty()) {
             parsed.option(option)?;
         }
         if parsed.context.is_some() && matches!(parsed.subject, Subject::ByGvk { .. }) {
             return Err(ImportIdError::TwoContexts);
+        }
+        if parsed.cluster_name.is_some() && parsed.names_a_context() {
+            return Err(ImportIdError::TwoClusters);
         }
         Ok(parsed)
     }
@@ -117,6 +129,12 @@ impl ImportId {
                     None => Ok(()),
                 };
             }
+            "cluster_name" => {
+                return match self.cluster_name.replace(valued("cluster_name")?) {
+                    Some(_) => Err(ImportIdError::Twice("cluster_name")),
+                    None => Ok(()),
+                };
+            }
             "values" => {
                 self.values = SecretValues::Taken;
                 return alone("values");
@@ -129,6 +147,11 @@ impl ImportId {
             (Chosen::HeldBy(_), Chosen::HeldBy(_)) => Err(ImportIdError::Twice("manager")),
             _ => Err(ImportIdError::Contradiction),
         }
+    }
+
+    /// Whether a context is named, in front or behind.
+    pub fn names_a_context(&self) -> bool {
+        self.context.is_some() || matches!(self.subject, Subject::ByGvk { .. })
     }
 
     /// The context and the namespace that are named, as far as any are. Which contexts there are

@@ -55,6 +55,28 @@ pub(crate) fn check_all(
     problems.into_result().map(|_| ())
 }
 
+/// What is allowed and better known.
+pub(crate) fn warnings(cluster: &Value<ClusterModel>) -> Diagnostics {
+    warnings_at(cluster, AttributePath::root("cluster"))
+}
+
+/// The same for the provider block.
+pub(crate) fn all_warnings(
+    default: &Value<ClusterModel>,
+    named: &Value<BTreeMap<String, Value<ClusterModel>>>,
+) -> Diagnostics {
+    let named = named.known().into_iter().flatten().flat_map(|(name, cluster)| {
+        warnings_at(cluster, AttributePath::root("clusters").key(name))
+    });
+    warnings(default).into_iter().chain(named).collect()
+}
+
+fn warnings_at(cluster: &Value<ClusterModel>, at: AttributePath) -> Diagnostics {
+    let insecure = cluster.known().is_some_and(|cluster| cluster.insecure == Value::Known(true));
+    let warning = insecure.then(|| messages::connection::insecure().at(at.attribute("insecure")));
+    warning.into_iter().collect()
+}
+
 fn check_one(cluster: &Value<ClusterModel>, at: AttributePath) -> Result<(), Diagnostics> {
     match cluster.known() {
         Some(cluster) => way::reach(cluster, &Place::Here(at), Files::Leave).map(|_| ()),
@@ -62,12 +84,15 @@ fn check_one(cluster: &Value<ClusterModel>, at: AttributePath) -> Result<(), Dia
     }
 }
 
-/// The kubeconfigs that the environment names, for an import: it has no configuration to ask.
-pub(crate) fn from_environment() -> Result<KubeconfigFiles, Diagnostics> {
-    let list = std::env::var("KUBECONFIG").ok().filter(|list| !list.is_empty());
-    let list = list.ok_or_else(messages::import::no_kubeconfig)?;
-    KubeconfigFiles::load(&list)
-        .map_err(|error| messages::import::kubeconfig_unusable(&error).into())
+/// The kubeconfigs that the environment names, for an import, which has no configuration to ask;
+/// `None` if it names none.
+pub(crate) fn from_environment() -> Result<Option<KubeconfigFiles>, Diagnostics> {
+    match std::env::var("KUBECONFIG") {
+        Ok(list) if !list.is_empty() => KubeconfigFiles::load(&list)
+            .map(Some)
+            .map_err(|error| messages::import::kubeconfig_unusable(&error).into()),
+        _ => Ok(None),
+    }
 }
 
 #[cfg(test)]

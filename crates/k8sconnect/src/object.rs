@@ -60,6 +60,7 @@ impl Resource for ObjectResource {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
+        notices.extend(connect::warnings(&config.cluster));
         if let Some(body) = config.yaml_body.known() {
             match Manifest::parse(body) {
                 Ok(manifest) => notices.extend(messages::manifest::oddities(&manifest)),

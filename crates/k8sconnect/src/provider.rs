@@ -54,8 +54,9 @@ impl Provider for K8sConnect {
         &self,
         _ctx: &Context,
         config: ProviderBlock,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        notices.extend(connect::all_warnings(&config.cluster, &config.clusters));
         connect::check_all(&config.cluster, &config.clusters)
     }
 

@@ -44,6 +44,11 @@ impl Session {
         }
     }
 
+    /// What the provider block says of clusters, for whoever has to choose one.
+    pub(crate) fn directory(&self) -> Directory {
+        self.directory.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     pub(crate) async fn cluster(
         &self,
         connection: &Connection,

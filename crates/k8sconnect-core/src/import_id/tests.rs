@@ -25,6 +25,9 @@ fn options_choose_fields_context_and_values() {
     assert_eq!(id.context.as_deref(), Some("prod"));
     assert_eq!(id.values, SecretValues::Taken);
     assert_eq!(parsed("cm/a?unowned").fields, Chosen::Unowned);
+    let id = parsed("cm/a?cluster_name=east&unowned");
+    assert_eq!(id.cluster_name.as_deref(), Some("east"));
+    assert!(!id.names_a_context());
 }
 
 #[test]
@@ -40,6 +43,9 @@ fn what_is_wrong_with_an_id_is_told() {
     assert_eq!(error("cm/a?unowned&unowned"), ImportIdError::Twice("unowned"));
     assert_eq!(error("cm/a?unowned&manager=x"), ImportIdError::Contradiction);
     assert_eq!(error("c:v1/Node:a?context=d"), ImportIdError::TwoContexts);
+    assert_eq!(error("c:v1/Node:a?cluster_name=d"), ImportIdError::TwoClusters);
+    assert_eq!(error("cm/a?cluster_name=d&context=e"), ImportIdError::TwoClusters);
+    assert_eq!(error("cm/a?cluster_name=d&cluster_name=e"), ImportIdError::Twice("cluster_name"));
 }
 
 #[test]

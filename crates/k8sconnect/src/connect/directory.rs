@@ -18,6 +18,10 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.named.known().into_iter().flat_map(BTreeMap::keys).cloned().collect()
+    }
+
     /// Finds the cluster that a resource names, and the way to it.
     pub(crate) fn reach(
         &self,

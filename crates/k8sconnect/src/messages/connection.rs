@@ -104,6 +104,16 @@ pub(crate) fn insecure_with_authority() -> Diagnostic {
     )
 }
 
+pub(crate) fn insecure() -> Diagnostic {
+    Diagnostic::warning(
+        "The server's certificate is not checked",
+        "With `insecure = true` whoever stands between here and the cluster can pose as its API \
+         server, and is shown your credentials.\n\n\
+         Set `cluster_ca_certificate` instead; a kubeconfig has it as \
+         `certificate-authority-data`.",
+    )
+}
+
 pub(crate) fn two_logins() -> Diagnostic {
     Diagnostic::error(
         "Two logins are given",

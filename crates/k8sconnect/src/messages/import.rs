@@ -23,8 +23,8 @@ pub(crate) fn unreadable(id: &str, error: &ImportIdError) -> Diagnostic {
              shop/deployment/web\n  \
              shop/deployment.v1.apps/web\n  \
              clusterrole/reader\n\n\
-             and add what you need of `?context=NAME`, `?manager=NAME` or `?unowned`, and \
-             `?values`, more than one joined by `&`."
+             and add what you need of `?cluster_name=NAME` or `?context=NAME`, `?manager=NAME` or \
+             `?unowned`, and `?values`, more than one joined by `&`."
         ),
     )
 }
@@ -39,23 +39,46 @@ pub(crate) fn no_identity() -> Diagnostic {
     )
 }
 
-pub(crate) fn no_named_cluster(name: &str) -> Diagnostic {
+pub(crate) fn identity_of_two_clusters() -> Diagnostic {
     Diagnostic::error(
-        format!("There is no cluster named `{name}`"),
-        "`cluster_name` in an identity means a cluster that the provider block names, and this \
-         release of the provider knows no such names.\n\n\
-         Leave it out: the connection comes from the environment variable `KUBECONFIG`. Name the \
-         context in `context`.",
+        "The identity names a cluster twice",
+        "`cluster_name` means one of the provider block's clusters, `context` one of a \
+         kubeconfig's.\n\n\
+         Remove one of the two.",
     )
 }
 
-pub(crate) fn no_kubeconfig() -> Diagnostic {
+pub(crate) fn no_cluster(names: &[String]) -> Diagnostic {
+    let named = match names {
+        [] => String::new(),
+        [first, ..] => {
+            let listed: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!(
+                "The provider block names {}. Add `?cluster_name={first}` to the id for one of \
+                 those.",
+                listed.join(", ")
+            )
+        }
+    };
     Diagnostic::error(
-        "No kubeconfig is given to import from",
-        "An import has no configuration yet that says where the object lives, and nothing is \
-         assumed: neither `~/.kube/config` nor the cluster that Terraform may run in.\n\n\
-         Set the environment variable `KUBECONFIG` to the path of a kubeconfig. Path and context, \
-         and no credential, are kept in state.",
+        "No cluster is given to import from",
+        paragraphs([
+            "An import does not look at the resource's own `cluster`, and nothing is assumed: \
+             neither `~/.kube/config` nor the cluster that Terraform may run in.",
+            &named,
+            "Set `cluster` in the provider block, or the environment variable `KUBECONFIG` to the \
+             path of a kubeconfig: then path and context, and no credential, are kept in state.",
+        ]),
+    )
+}
+
+pub(crate) fn cluster_unknown() -> Diagnostic {
+    Diagnostic::error(
+        "The cluster to import from is not known yet",
+        "The provider block's cluster depends on something that is made in the same run, so \
+         nothing can be looked up in it.\n\n\
+         Apply that first (`-target`), then import; or set the environment variable `KUBECONFIG` \
+         and name a context behind the id with `?context=NAME`.",
     )
 }
 
@@ -64,8 +87,9 @@ pub(crate) fn kubeconfig_unusable(error: &ConnectionError) -> Diagnostic {
         error.what(),
         paragraphs([
             &error.why(),
-            "An import takes its connection from the environment variable `KUBECONFIG`, and its \
-             context from `?context=NAME` behind the id. Set them right and run again.",
+            "Where the provider block has no `cluster`, or a context is named, an import takes its \
+             connection from the environment variable `KUBECONFIG`, and its context from \
+             `?context=NAME` behind the id. Set them right and run again.",
         ]),
     )
 }
@@ -100,16 +124,38 @@ pub(crate) fn no_such_kind(id: &str, word: &str) -> Diagnostic {
     )
 }
 
-pub(crate) fn not_there(key: &ObjectKey, context: &str) -> Diagnostic {
+pub(crate) fn not_there(key: &ObjectKey, source: &Source) -> Diagnostic {
+    let (which, choice) = match source {
+        Source::Context(name) => {
+            (format!("The cluster of the context `{name}`"), "the context (`?context=NAME`)")
+        }
+        Source::Named(name) => {
+            (format!("The provider block's cluster `{name}`"), "the cluster (`?cluster_name=NAME`)")
+        }
+        Source::Default => (
+            "The provider block's cluster".to_owned(),
+            "the cluster (`?cluster_name=NAME` for another of the provider block's)",
+        ),
+    };
     Diagnostic::error(
         format!("{key} does not exist"),
         format!(
-            "The cluster of the context `{context}` has no such object, so there is nothing to \
-             import.\n\n\
-             Check name and namespace (`default` where none is written) and the context \
-             (`?context=NAME`). To have it created, remove the import."
+            "{which} has no such object, so there is nothing to import.\n\n\
+             Check name and namespace (`default` where none is written) and {choice}. To have it \
+             created, remove the import."
         ),
     )
+}
+
+/// Which cluster an import looks in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The provider block's own.
+    Default,
+    /// One of the provider block's, by name.
+    Named(String),
+    /// One of a kubeconfig's, by context.
+    Context(String),
 }
 
 pub(crate) fn is_going(key: &ObjectKey) -> Diagnostic {

@@ -33,7 +33,7 @@ pub(crate) fn schema() -> IdentitySchema {
         schema,
         "cluster_name",
         OptionalForImport,
-        "The name of the cluster in the provider block. There are no such names yet.",
+        "The name of the cluster among the provider block's `clusters`, if it is one of those.",
     );
     let schema = text(
         schema,
@@ -70,7 +70,7 @@ pub(crate) fn of(model: &ObjectModel) -> Value {
         Value::Null => Value::Null,
     };
     let identity = Identity {
-        cluster_name: Value::Null,
+        cluster_name: model.cluster_name.clone(),
         context,
         api_version: object.api_version,
         kind: object.kind,
@@ -87,10 +87,11 @@ pub(crate) fn asked(identity: Value) -> Result<ImportId, Diagnostics> {
         return Err(unusable());
     };
     let identity = Identity::from_data(data).map_err(|_| unusable())?;
-    if let Some(name) = identity.cluster_name.known() {
-        return Err(messages::import::no_named_cluster(name).into());
-    }
     let part = |value: Value<String>| value.into_known().filter(|text| !text.is_empty());
+    let (cluster_name, context) = (part(identity.cluster_name), part(identity.context));
+    if cluster_name.is_some() && context.is_some() {
+        return Err(messages::import::identity_of_two_clusters().into());
+    }
     match (part(identity.api_version), part(identity.kind), part(identity.name)) {
         (Some(api_version), Some(kind), Some(name)) => Ok(ImportId {
             subject: Subject::Exactly {
@@ -98,7 +99,8 @@ pub(crate) fn asked(identity: Value) -> Result<ImportId, Diagnostics> {
                 gvk: Gvk::new(&api_version, &kind),
                 name,
             },
-            context: part(identity.context),
+            context,
+            cluster_name,
             fields: Chosen::All,
             values: SecretValues::LeftOut,
         }),

@@ -1,8 +1,10 @@
 //! Import: an object that is there, put into state with the fields that were chosen.
 //!
 //! Nothing is written to the cluster. The projection stays null: the first plan after an import
-//! is an update in place, which takes the fields over and writes the id. The way to the cluster is
-//! remembered as a path and a context; no credential comes into state.
+//! is an update in place, which takes the fields over and writes the id. No credential comes into
+//! state: see [`origin`].
+
+mod origin;
 
 use k8sconnect_cluster::{Cluster, Found, Kind, Location, Scope, Served};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
@@ -17,9 +19,9 @@ use super::identity;
 use super::model::{ObjectModel, ObjectRef};
 use super::read::version_of;
 use super::stored::Stored;
-use crate::connect::{self, ClusterModel};
 use crate::guard;
 use crate::messages;
+use crate::messages::import::Source;
 use crate::session::Session;
 
 pub(crate) async fn import(
@@ -27,28 +29,17 @@ pub(crate) async fn import(
     request: Import,
 ) -> Result<Imported<ObjectModel>, Diagnostics> {
     let (id, asked) = asked(request)?;
-    let files = connect::from_environment()?;
-    let contexts = files.contexts();
-    let (context, namespace) = asked.places(&contexts);
-    let context = match (context, contexts.as_slice()) {
-        (Some(context), _) => context.to_owned(),
-        (None, [only]) => only.clone(),
-        (None, _) => return Err(messages::import::no_context(&id, &contexts).into()),
-    };
-    let config_path = files.needed_for(&context);
-    let connection = files
-        .connection(Some(&context))
-        .map_err(|error| messages::import::kubeconfig_unusable(&error))?;
-    let cluster = session.cluster(&connection).await?;
+    let origin = origin::find(session, &id, &asked)?;
+    let cluster = session.cluster(&origin.connection).await?;
 
     let kind = kind(&cluster, &id, &asked).await?;
-    let location = locate(kind, namespace, asked.name());
+    let location = locate(kind, origin.namespace.as_deref(), asked.name());
     let key = ObjectKey {
         gvk: location.kind.gvk.clone(),
         namespace: location.namespace.clone(),
         name: location.name.clone(),
     };
-    let live = live(&cluster, &location, &key, &context).await?;
+    let live = live(&cluster, &location, &key, &origin.source).await?;
     let owners = Owners::of_object(&live)
         .map_err(|error| messages::object::ownership_unreadable(&key, &error))?;
     let body = import_body::body(&live, &key.gvk, &owners, &asked.fields, asked.values)
@@ -63,14 +54,10 @@ pub(crate) async fn import(
     };
     let mut private = Private::default();
     stored.save(&mut private)?;
-    let way = ClusterModel {
-        config_path: Value::Known(config_path),
-        context: Value::Known(context),
-        ..ClusterModel::default()
-    };
     let state = ObjectModel {
         yaml_body: Value::Known(body),
-        cluster: Value::Known(way),
+        cluster: origin.cluster,
+        cluster_name: origin.cluster_name,
         id: Value::Known(uuid::Uuid::new_v4().to_string()),
         uid: Value::Known(live["metadata"]["uid"].as_str().unwrap_or_default().to_owned()),
         object_ref: Value::Known(ObjectRef::to(&location)),
@@ -124,7 +111,7 @@ async fn live(
     cluster: &Cluster,
     location: &Location,
     key: &ObjectKey,
-    context: &str,
+    source: &Source,
 ) -> Result<Json, Diagnostics> {
     let found = cluster.get(location).await;
     match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
@@ -133,7 +120,7 @@ async fn live(
         }
         Found::Object(_) => Err(messages::import::is_going(key).into()),
         Found::Absent(_) | Found::NotServed(_) => {
-            Err(messages::import::not_there(key, context).into())
+            Err(messages::import::not_there(key, source).into())
         }
     }
 }
