@@ -72,9 +72,12 @@ pub(crate) fn all_warnings(
 }
 
 fn warnings_at(cluster: &Value<ClusterModel>, at: AttributePath) -> Diagnostics {
-    let insecure = cluster.known().is_some_and(|cluster| cluster.insecure == Value::Known(true));
-    let warning = insecure.then(|| messages::connection::insecure().at(at.attribute("insecure")));
-    warning.into_iter().collect()
+    // Beside an authority it is an error, which says all.
+    let insecure = cluster.known().is_some_and(|cluster| {
+        cluster.insecure == Value::Known(true) && cluster.cluster_ca_certificate.is_null()
+    });
+    let place = Place::Here(at).attribute("insecure");
+    insecure.then(|| place.point(messages::connection::insecure())).into_iter().collect()
 }
 
 fn check_one(cluster: &Value<ClusterModel>, at: AttributePath) -> Result<(), Diagnostics> {

@@ -82,6 +82,19 @@ impl ControlPlane {
         }
     }
 
+    /// A second cluster, which nothing acts in, for tests that need two. Only these start it.
+    ///
+    /// # Panics
+    /// If it does not come up: no test could go on.
+    #[expect(clippy::panic, reason = "a test without its control plane has failed")]
+    pub async fn another() -> &'static Self {
+        static ANOTHER: OnceCell<Result<ControlPlane>> = OnceCell::const_new();
+        match ANOTHER.get_or_init(|| Self::start(Parts::ApiServer)).await {
+            Ok(control_plane) => control_plane,
+            Err(error) => panic!("the second control plane did not start: {error:#}"),
+        }
+    }
+
     /// Uses a full control plane that another process started in `folder`.
     pub fn attach(folder: &Path) -> Result<Self> {
         let authority = Authority::open(folder)?;
@@ -122,6 +135,12 @@ impl ControlPlane {
     pub fn kubeconfig_for(&self, user: &str, group: Option<&str>) -> Result<String> {
         let identity = self.authority.user(user, group)?;
         Ok(kubeconfig::with_certificate(&self.url, self.authority.pem(), user, &identity))
+    }
+
+    /// A client certificate and its key, both PEM, by which a user is let in.
+    pub fn certificate_for(&self, user: &str, group: Option<&str>) -> Result<(String, String)> {
+        let identity = self.authority.user(user, group)?;
+        Ok((identity.certificate, identity.key))
     }
 
     pub fn url(&self) -> &str {

@@ -17,6 +17,7 @@ pub mod rival;
 pub mod specimens;
 pub mod target;
 pub mod terraform;
+pub mod tunnel;
 
 pub use audit::{Filter, Request};
 pub use client::Answer;
@@ -26,3 +27,4 @@ pub use respell::respell;
 pub use rival::Rival;
 pub use target::{Manifest, Target};
 pub use terraform::{Plan, PlanOutcome, Run, Runner, Tool};
+pub use tunnel::{Speech, Tunnel};

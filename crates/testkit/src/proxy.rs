@@ -16,12 +16,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
 use tokio::task::AbortHandle;
+use tokio_rustls::TlsAcceptor;
 
 use crate::client::on_runtime;
 use crate::control_plane::ControlPlane;
 use forward::Upstream;
 pub use record::Recorded;
 pub use rule::{Action, Fate, Reply, Rule, Tally, Turn, Which};
+pub(crate) use serve::identity_of;
 
 /// Ends, with every connection through it, when dropped.
 pub struct Proxy {
@@ -33,8 +35,17 @@ pub struct Proxy {
 
 impl Proxy {
     pub async fn before(control_plane: &ControlPlane) -> Result<Self> {
+        Self::speaking(control_plane, identity_of(control_plane.folder())?).await
+    }
+
+    /// One that knows no HTTP/2, as some that end TLS before a server.
+    pub async fn before_without_http2(control_plane: &ControlPlane) -> Result<Self> {
+        let tls = serve::identity_speaking(control_plane.folder(), &[b"http/1.1"])?;
+        Self::speaking(control_plane, tls).await
+    }
+
+    async fn speaking(control_plane: &ControlPlane, tls: TlsAcceptor) -> Result<Self> {
         let upstream = Upstream::new(control_plane.url(), control_plane.ca())?;
-        let tls = serve::identity_of(control_plane.folder())?;
         let script = Arc::new(Script::default());
         let shared = Arc::clone(&script);
         // On the testkit's runtime, as the connections of its client: the proxy may serve a

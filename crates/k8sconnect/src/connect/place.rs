@@ -14,6 +14,9 @@ pub(crate) enum Place {
     ProviderBlock(AttributePath),
 }
 
+/// An attribute of the one `cluster` of a block.
+const SHALLOW: usize = 2;
+
 impl Place {
     /// On into an attribute.
     pub(crate) fn attribute(&self, name: &str) -> Self {
@@ -26,6 +29,10 @@ impl Place {
     /// Has a diagnostic say where.
     pub(crate) fn point(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self {
+            // Terraform shows the block and no more: deep inside, words must help.
+            Self::Here(path) if path.steps().len() > SHALLOW => {
+                messages::connection::deep_inside(diagnostic, path).at(path.clone())
+            }
             Self::Here(path) => diagnostic.at(path.clone()),
             Self::ProviderBlock(path) => messages::connection::in_provider_block(diagnostic, path),
         }

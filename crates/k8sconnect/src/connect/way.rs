@@ -60,10 +60,11 @@ pub(super) fn reach(
     ];
     let chosen: Vec<_> = kubeconfigs.iter().filter(|way| way.1 == Presence::Set).collect();
     let kubeconfig_ruled_out = kubeconfigs.iter().all(|way| way.1 == Presence::Unset);
-    match (chosen.as_slice(), written.as_slice()) {
-        ([], []) => {
+    let context = Presence::of(&cluster.context);
+    match (chosen.as_slice(), written.first()) {
+        ([], None) => {
             let open = parts.iter().chain(&kubeconfigs).any(|part| part.1 == Presence::NotKnown);
-            match (open, Presence::of(&cluster.context)) {
+            match (open, context) {
                 (true, _) => {}
                 (false, Presence::Set) => {
                     problems.push(place.attribute("context").point(said::context_alone()));
@@ -71,20 +72,17 @@ pub(super) fn reach(
                 (false, _) => problems.push(place.point(said::empty())),
             }
         }
-        ([], _) => {
-            if kubeconfig_ruled_out && Presence::of(&cluster.context) == Presence::Set {
-                problems.push(place.attribute("context").point(said::context_alone()));
-            }
+        ([], Some(_)) if kubeconfig_ruled_out && context == Presence::Set => {
+            problems.push(place.attribute("context").point(said::context_alone()));
         }
-        ([_, (second, _)], []) => {
+        ([], Some(_)) | ([_], None) => {}
+        ([_, (second, _), ..], None) => {
             problems.push(place.attribute(second).point(said::two_kubeconfigs()));
         }
-        ([(name, _), ..], [first, ..]) => {
+        ([(name, _), ..], Some(first)) => {
             let beside: Vec<_> = written.iter().map(|part| part.0).collect();
             problems.push(place.attribute(first.0).point(said::two_ways(name, &beside)));
         }
-        ([_], []) => {}
-        ([_, _, ..], _) => problems.push(place.point(said::two_kubeconfigs())),
     }
     let inline = match chosen.as_slice() {
         [] if !written.is_empty() => {

@@ -23,6 +23,13 @@ pub(crate) fn in_provider_block(mut diagnostic: Diagnostic, at: &AttributePath) 
     diagnostic
 }
 
+/// What is said of one of several clusters, or of a part of a part.
+pub(crate) fn deep_inside(mut diagnostic: Diagnostic, at: &AttributePath) -> Diagnostic {
+    let where_it_stands = format!("It stands at `{at}`.");
+    diagnostic.detail = paragraphs([&diagnostic.detail, &where_it_stands]);
+    diagnostic
+}
+
 pub(crate) fn empty() -> Diagnostic {
     Diagnostic::error(
         "The cluster is not described",
@@ -152,5 +159,4 @@ pub(crate) fn unusable(error: &ConnectionError) -> Diagnostic {
 
 pub(crate) fn failed(error: &Error) -> Diagnostic {
     Diagnostic::error(error.what(), paragraphs([&error.why(), &error.advice()]))
-        .at(AttributePath::root("cluster"))
 }

@@ -36,9 +36,11 @@ pub(crate) fn not_taken(manifest: &Manifest, error: &Error) -> Diagnostic {
     }
 }
 
+/// Points to no attribute: Terraform would print the whole `cluster`, with a token that is written
+/// out in it.
 fn unreached(key: &ObjectKey, error: &Error) -> Diagnostic {
     let detail = paragraphs([&error.why(), &error.advice()]);
-    Diagnostic::error(format!("{key}: {}", error.what()), detail).at(AttributePath::root("cluster"))
+    Diagnostic::error(format!("{key}: {}", error.what()), detail)
 }
 
 /// The server refused a body.

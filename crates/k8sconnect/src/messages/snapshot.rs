@@ -364,6 +364,7 @@ fn other_messages() -> Vec<Diagnostic> {
     let contexts = vec!["prod".to_owned(), "stage".to_owned()];
     let none = ConnectionError::NoContextChosen { contexts };
     let why = "it is neither PEM nor base64 of PEM".to_owned();
+    let deep = AttributePath::root("clusters").key("prod").attribute("cluster_ca_certificate");
     let bad_authority = ConnectionError::BadValue { field: "cluster_ca_certificate", why };
     vec![
         connection::missing(),
@@ -382,10 +383,8 @@ fn other_messages() -> Vec<Diagnostic> {
         connection::nobody(),
         connection::no_tls("insecure"),
         connection::unusable(&none),
-        connection::in_provider_block(
-            connection::unusable(&bad_authority),
-            &AttributePath::root("clusters").key("prod").attribute("cluster_ca_certificate"),
-        ),
+        connection::in_provider_block(connection::unusable(&bad_authority), &deep),
+        connection::deep_inside(connection::unusable(&bad_authority), &deep),
         state::private_unreadable("kept", "it has version 2, this release reads 1"),
         state::body_unreadable(&errors),
         state::unknown_terms(),

@@ -2,7 +2,7 @@
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
-use tfplugin::{AttributePath, Diagnostic, Diagnostics, Value};
+use tfplugin::{Diagnostic, Diagnostics, Value};
 
 use super::paragraphs;
 use crate::connect::ClusterModel;
@@ -84,7 +84,6 @@ pub(crate) fn another_cluster(key: &ObjectKey) -> Diagnostic {
             WAYS_OUT,
         ]),
     )
-    .at(AttributePath::root("cluster"))
 }
 
 /// The same, where only the object itself could tell.
@@ -97,7 +96,6 @@ pub(crate) fn not_there_by_new_way(key: &ObjectKey) -> Diagnostic {
             WAYS_OUT,
         ]),
     )
-    .at(AttributePath::root("cluster"))
 }
 
 const WAYS_OUT: &str = "If that is a mistake, correct `cluster`, `cluster_name`, the provider block \

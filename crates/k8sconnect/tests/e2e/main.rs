@@ -6,6 +6,7 @@
 mod between;
 mod blast;
 mod budget;
+mod connecting;
 mod contest;
 mod deletion;
 mod documented;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8sconnect::K8sConnect;
 use k8sconnect_core::text::nfc;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use testkit::specimens::Exhibit;
 use testkit::specimens::documents::Tier;
 use testkit::{ControlPlane, Target, TestNamespace};
@@ -54,6 +54,30 @@ impl World {
         Value::Known(Data::object(attributes))
     }
 
+    /// The configuration of one object that describes its cluster otherwise, or not at all.
+    pub(crate) fn config_at(&self, cluster: &Json, body: &str) -> Value {
+        let attributes = [("yaml_body", Value::from(nfc(body))), ("cluster", value(cluster))];
+        Value::Known(Data::object(attributes))
+    }
+
+    /// The parts of a description that lead in as an administrator, by token.
+    pub(crate) fn by_token(&self) -> Json {
+        json!({
+            "host": self.cluster.url(),
+            "cluster_ca_certificate": self.cluster.ca(),
+            "token": self.cluster.token(),
+        })
+    }
+
+    /// The body of a ConfigMap in the test's namespace.
+    pub(crate) fn config_map(&self, name: &str) -> String {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  \
+             namespace: {}\ndata:\n  greeting: hello\n",
+            self.namespace
+        )
+    }
+
     pub(crate) async fn create(&self, body: &str) -> Result<State, Failure> {
         self.core().create(OBJECT, &self.config(body)).await
     }
@@ -95,5 +119,18 @@ impl World {
                 self.cluster.delete(&target).await.unwrap();
             }
         }
+    }
+}
+
+/// A value as Terraform would hand it over. Numbers are not needed.
+pub(crate) fn value(json: &Json) -> Value {
+    match json {
+        Json::Bool(truth) => Value::from(*truth),
+        Json::String(text) => Value::from(text.as_str()),
+        Json::Array(items) => Value::Known(Data::List(items.iter().map(value).collect())),
+        Json::Object(entries) => {
+            Value::Known(Data::object(entries.iter().map(|(name, it)| (name, value(it)))))
+        }
+        Json::Null | Json::Number(_) => Value::Null,
     }
 }

@@ -25,7 +25,11 @@ use super::record::Recorded;
 use super::rule::{Action, Due, Fate, Reply, Tally};
 
 /// The server's certificate serves for the proxy as well: it is for the same address.
-pub(super) fn identity_of(folder: &Path) -> Result<TlsAcceptor> {
+pub(crate) fn identity_of(folder: &Path) -> Result<TlsAcceptor> {
+    identity_speaking(folder, &[b"h2", b"http/1.1"])
+}
+
+pub(super) fn identity_speaking(folder: &Path, protocols: &[&[u8]]) -> Result<TlsAcceptor> {
     let missing = || format!("`{}` holds no certificate of an API server", folder.display());
     let certificates = CertificateDer::pem_file_iter(folder.join("apiserver.crt"))
         .with_context(missing)?
@@ -36,7 +40,7 @@ pub(super) fn identity_of(folder: &Path) -> Result<TlsAcceptor> {
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(certificates, key)?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

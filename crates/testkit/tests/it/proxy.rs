@@ -267,3 +267,15 @@ async fn the_proxy_ends_with_its_owner() {
         tokio::task::yield_now().await;
     }
 }
+
+#[tokio::test]
+async fn a_server_that_is_never_ready_is_told_with_how_often_it_was_tried() {
+    let at = Scene::new().await;
+    let reply = Reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "", "shutting down");
+    at.proxy.rule(Rule::new(at.which(), Turn::Every, Fate::Answer(reply)));
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(1);
+    let error = at.cluster.until(deadline).get(&at.location).await.unwrap_err();
+    let Error::NotReady { attempts, .. } = &error else { panic!("{error}") };
+    assert_eq!(*attempts as usize, at.asked().len());
+    assert!(error.why().contains("shutting down. It was tried"), "{error}");
+}

@@ -1,0 +1,166 @@
+//! Ways to clusters, as configurations write them.
+
+use serde_json::Value;
+use testkit::{ControlPlane, Target, Tool};
+
+use crate::workspace::{CONFIG_MAP, Workspace, never_says, says};
+
+/// Text as HCL takes it.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap()
+}
+
+/// The way into a control plane by token, which comes from an input variable.
+fn by_token(cluster: &ControlPlane, variable: &str) -> String {
+    format!(
+        "{{ host = {}, cluster_ca_certificate = {}, token = var.{variable} }}",
+        quoted(cluster.url()),
+        quoted(cluster.ca())
+    )
+}
+
+fn body(namespace: &str) -> String {
+    format!("<<-YAML\n{}\nYAML\n", CONFIG_MAP.replace("NS", namespace).trim_end())
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_description_is_told_at_once_and_shows_no_secret() {
+    for tool in Tool::ALL {
+        let at = Workspace::new(tool).await;
+        let main = format!(
+            "resource \"k8sconnect_object\" \"it\" {{\n  cluster = {{\n    \
+             host = \"ftp://k.example\"\n    insecure = true\n    \
+             cluster_ca_certificate = \"ca.pem\"\n    token = \"hunter2\\nhunter2\"\n    \
+             client_key = \"hunter2\"\n  }}\n  yaml_body = {}}}\n",
+            body("default")
+        );
+        at.runner.write("main.tf", &main).unwrap();
+        at.init().await;
+        let run = at.runner.run(&["validate", "-no-color"]).await.unwrap();
+        assert_ne!(run.code, 0);
+        says(&run.text, "The cluster's host is not an address");
+        says(&run.text, "`insecure` contradicts `cluster_ca_certificate`");
+        says(&run.text, "Give its content, not a path");
+        says(&run.text, "`client_key` is given without `client_certificate`");
+        never_says(&run.text, "hunter2");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_told_without_the_token_that_was_meant_for_it() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let main = format!(
+        "resource \"k8sconnect_object\" \"it\" {{\n  cluster = {{\n    \
+         host = \"https://127.0.0.1:1\"\n    token = \"hunter2hunter2\"\n  }}\n  \
+         yaml_body = {}}}\n",
+        body("default")
+    );
+    at.runner.write("main.tf", &main).unwrap();
+    at.init().await;
+    let plan = at.plan_fails().await;
+    says(&plan.text, "Cannot reach the API server at `https://127.0.0.1:1`");
+    says(&plan.text, "Check the port, and that the cluster is running");
+    never_says(&plan.text, "hunter2");
+
+    let block = "provider \"k8sconnect\" {\n  clusters = {\n    east = {\n      \
+                 host  = \"ftp://k.example\"\n      token = \"hunter2hunter2\"\n    }\n  }\n}\n";
+    at.runner.write("provider.tf", block).unwrap();
+    let plan = at.plan_fails().await;
+    says(&plan.text, "The cluster's host is not an address");
+    says(&plan.text, "It stands at `clusters[\"east\"].host`");
+    never_says(&plan.text, "hunter2");
+}
+
+/// All that a run leaves behind, as text.
+async fn left_behind(at: &Workspace) -> String {
+    let folder = at.runner.directory();
+    let state = std::fs::read_to_string(folder.join("terraform.tfstate")).unwrap_or_default();
+    format!("{state}{}", at.runner.planned().await.unwrap())
+}
+
+#[tokio::test]
+async fn one_provider_block_serves_several_clusters_and_stores_no_credential() {
+    let other = ControlPlane::another().await;
+    let mut at = Workspace::new(Tool::Terraform).await;
+    let name = at.namespace.name().to_owned();
+    let namespace = serde_json::json!({
+        "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name },
+    });
+    other.act_as("testkit").create(namespace).await.unwrap();
+    let main = format!(
+        "variable \"home_token\" {{\n  type = string\n  ephemeral = true\n}}\n\
+         variable \"away_token\" {{\n  type = string\n  ephemeral = true\n}}\n\
+         provider \"k8sconnect\" {{\n  clusters = {{\n    home = {}\n    away = {}\n  }}\n}}\n\
+         resource \"k8sconnect_object\" \"it\" {{\n  for_each = toset([\"home\", \"away\"])\n  \
+         cluster_name = each.key\n  yaml_body = {}}}\n",
+        by_token(at.cluster, "home_token"),
+        by_token(other, "away_token"),
+        body(&name)
+    );
+    at.runner.write("main.tf", &main).unwrap();
+    at.runner.variable("home_token", at.cluster.token());
+    at.runner.variable("away_token", other.token());
+    at.init().await;
+    at.plan_changes().await;
+    at.runner.apply_planned().await.unwrap().successful().unwrap();
+    let left = left_behind(&at).await;
+    for secret in [at.cluster.token(), other.token()] {
+        never_says(&left, secret);
+    }
+    at.plan_empty().await;
+    let target = Target::new("v1", "ConfigMap", name.as_str(), "settings");
+    for cluster in [at.cluster, other] {
+        assert!(cluster.read(&target).await.unwrap().is_some());
+    }
+
+    // An object is imported from the cluster that is named.
+    let address = "k8sconnect_object.it[\"away\"]";
+    at.runner.state(&["rm", address]).await.unwrap().successful().unwrap();
+    let id = format!("{name}/cm/settings?cluster_name=away");
+    at.runner.import(address, &id).await.unwrap().successful().unwrap();
+    at.plan_changes().await;
+    at.apply().await;
+    at.plan_empty().await;
+
+    // Names that change places lead elsewhere, and nothing is written there.
+    let swapped = main.replace("home = {", "elsewhere = {").replace("away = {", "home = {");
+    let swapped = swapped.replace("elsewhere = {", "away = {");
+    at.runner.write("main.tf", &swapped).unwrap();
+    let plan = at.plan_fails().await;
+    says(&plan.text, "leads to another cluster");
+    says(&plan.text, "terraform state rm ADDRESS");
+    at.runner.write("main.tf", &main).unwrap();
+    at.plan_empty().await;
+    at.destroy().await;
+    for cluster in [at.cluster, other] {
+        assert!(cluster.read(&target).await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn the_provider_block_may_depend_on_what_the_same_run_makes() {
+    for tool in Tool::ALL {
+        let mut at = Workspace::new(tool).await;
+        let name = at.namespace.name().to_owned();
+        let main = format!(
+            "variable \"token\" {{ type = string }}\n\
+             resource \"terraform_data\" \"cluster\" {{ input = var.token }}\n\
+             provider \"k8sconnect\" {{\n  cluster = {}\n}}\n\
+             resource \"k8sconnect_object\" \"it\" {{\n  yaml_body = {}}}\n",
+            by_token(at.cluster, "token").replace("var.token", "terraform_data.cluster.output"),
+            body(&name)
+        );
+        at.runner.write("main.tf", &main).unwrap();
+        let token = at.cluster.token().to_owned();
+        at.runner.variable("token", &token);
+        at.init().await;
+        at.plan_changes().await;
+        at.runner.apply_planned().await.unwrap().successful().unwrap();
+        at.plan_empty().await;
+        let shown = at.runner.show().await.unwrap();
+        let resources = shown["values"]["root_module"]["resources"].as_array().unwrap();
+        let ours = resources.iter().find(|one| one["type"] == "k8sconnect_object").unwrap();
+        assert_eq!(ours["values"]["cluster"], Value::Null);
+        at.destroy().await;
+    }
+}

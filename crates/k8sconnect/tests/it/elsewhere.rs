@@ -1,0 +1,168 @@
+//! Connections that lead to another cluster than before.
+
+use serde_json::{Value as Json, json};
+use testkit::{ControlPlane, Filter, Target};
+use tfplugin::harness::{Action, Core, State};
+
+use crate::world::{OBJECT, World, value};
+
+/// How the other cluster is entered.
+async fn another() -> Json {
+    let other = ControlPlane::another().await;
+    json!({ "host": other.url(), "cluster_ca_certificate": other.ca(), "token": other.token() })
+}
+
+/// A provider whose block names a cluster.
+async fn core(world: &World, cluster: &Json) -> Core {
+    let core = world.core();
+    core.configure(value(&json!({ "cluster": cluster }))).await.unwrap();
+    core
+}
+
+fn config(world: &World) -> tfplugin::Value {
+    world.config_at(&Json::Null, &world.config_map("settings"))
+}
+
+async fn made(world: &World) -> State {
+    core(world, &world.by_token()).await.create(OBJECT, &config(world)).await.unwrap()
+}
+
+fn settings(world: &World) -> Target {
+    Target::new("v1", "ConfigMap", world.namespace.name(), "settings")
+}
+
+#[tokio::test]
+async fn an_object_is_not_given_up_because_the_provider_block_leads_elsewhere() {
+    let world = World::new().await;
+    let state = made(&world).await;
+    let elsewhere = core(&world, &another().await).await;
+    let read = elsewhere.read(OBJECT, &state).await.unwrap();
+    let told = format!("{:?}", read.diagnostics);
+    assert!(told.contains("leads to another cluster"), "{told}");
+    let kept = read.present().unwrap();
+    let refused =
+        elsewhere.plan(OBJECT, &config(&world), Some(&kept)).await.unwrap_err().to_string();
+    assert!(refused.contains("leads to another cluster"), "{refused}");
+    assert!(refused.contains("state rm ADDRESS"), "{refused}");
+    let refused = elsewhere.plan_destroy(OBJECT, &kept).await.unwrap_err().to_string();
+    assert!(refused.contains("leads to another cluster"), "{refused}");
+
+    // Back at home all is as it was.
+    let home = core(&world, &world.by_token()).await;
+    let read = home.read(OBJECT, &kept).await.unwrap();
+    assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
+    let plan = home.plan(OBJECT, &config(&world), read.state.as_ref()).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+}
+
+#[tokio::test]
+async fn a_namesake_in_another_cluster_is_neither_taken_nor_deleted() {
+    let world = World::new().await;
+    let state = made(&world).await;
+    let other = ControlPlane::another().await;
+    let namespace = json!({ "apiVersion": "v1", "kind": "Namespace",
+        "metadata": { "name": world.namespace.name() } });
+    other.act_as("testkit").create(namespace).await.unwrap();
+    other.act_as("testkit").create(world.config_map("settings").as_str()).await.unwrap();
+
+    let elsewhere = core(&world, &another().await).await;
+    let kept = elsewhere.read(OBJECT, &state).await.unwrap().present().unwrap();
+    elsewhere.plan(OBJECT, &config(&world), Some(&kept)).await.unwrap_err();
+    // A deletion that was planned without a refresh.
+    let plan = elsewhere.plan_destroy(OBJECT, &state).await.unwrap();
+    let gone = elsewhere.apply(OBJECT, &tfplugin::Value::Null, Some(&state), &plan).await;
+    let refused = gone.unwrap_err().to_string();
+    assert!(refused.contains("leads to another cluster"), "{refused}");
+    assert!(other.read(&settings(&world)).await.unwrap().is_some());
+    assert!(world.cluster.read(&settings(&world)).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_connection_that_changes_to_another_cluster_is_refused_at_plan() {
+    let world = World::new().await;
+    let body = world.config_map("settings");
+    let state = world.core().create(OBJECT, &world.config_at(&world.by_token(), &body)).await;
+    let state = state.unwrap();
+    let moved = world.config_at(&another().await, &body);
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let refused = core.plan(OBJECT, &moved, Some(&read)).await.unwrap_err().to_string();
+    assert!(refused.contains("leads to another cluster"), "{refused}");
+
+    // Where nothing is remembered, only the object itself can tell.
+    let mut bare = state.clone();
+    bare.private.remove("cluster");
+    let core = world.core();
+    let read = core.read(OBJECT, &bare).await.unwrap().present().unwrap();
+    let refused = core.plan(OBJECT, &moved, Some(&read)).await.unwrap_err().to_string();
+    assert!(refused.contains("by the new one it is not"), "{refused}");
+    let same = json!({ "kubeconfig": world.cluster.kubeconfig() });
+    let plan = core.plan(OBJECT, &world.config_at(&same, &body), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+}
+
+#[tokio::test]
+async fn an_object_that_is_gone_from_its_own_cluster_is_planned_anew() {
+    let world = World::new().await;
+    let state = made(&world).await;
+    world.cluster.delete(&settings(&world)).await.unwrap();
+    let core = core(&world, &world.by_token()).await;
+    assert!(core.read(OBJECT, &state).await.unwrap().state.is_none());
+}
+
+#[tokio::test]
+async fn which_cluster_it_is_is_asked_once_by_whoever_writes_and_by_nobody_else() {
+    let world = World::new().await;
+    let by_user = Filter::by_user(&world.user);
+    let guards = |asked: &[testkit::Request]| {
+        asked.iter().filter(|one| one.path().ends_with("/namespaces/kube-system")).count()
+    };
+    let core = world.core();
+    let create = async {
+        let mut states = Vec::new();
+        for name in ["a", "b", "c"] {
+            let config = world.config(&world.config_map(name));
+            states.push(core.create(OBJECT, &config).await.unwrap());
+        }
+        states
+    };
+    let (states, asked) = world.cluster.count_during(by_user.clone(), create).await.unwrap();
+    assert_eq!(guards(&asked), 1, "{asked:?}");
+    let core = world.core();
+    let look = async {
+        let read = core.read(OBJECT, &states[0]).await.unwrap().state;
+        let config = world.config(&world.config_map("a"));
+        core.plan(OBJECT, &config, read.as_ref()).await.unwrap()
+    };
+    let (plan, asked) = world.cluster.count_during(by_user.clone(), look).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+    let asked: Vec<_> = asked.iter().map(testkit::Request::in_short).collect();
+    assert_eq!(asked, ["get"]);
+
+    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "b");
+    world.cluster.delete(&target).await.unwrap();
+    let core = world.core();
+    let look = async { core.read(OBJECT, &states[1]).await.unwrap() };
+    let (read, asked) = world.cluster.count_during(by_user, look).await.unwrap();
+    assert!(read.state.is_none());
+    assert_eq!((guards(&asked), asked.len()), (1, 2), "{asked:?}");
+}
+
+#[tokio::test]
+async fn credentials_that_may_not_ask_which_cluster_it_is_work_as_before() {
+    let world = World::new().await;
+    let user = format!("plain-user-of-{}", world.namespace);
+    let rights = json!({ "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+        "metadata": { "name": "plain", "namespace": world.namespace.name() },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+            "name": "edit" },
+        "subjects": [{ "kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io" }] });
+    world.cluster.act_as("testkit").create(rights).await.unwrap();
+    let kubeconfig = world.cluster.kubeconfig_for(&user, None).unwrap();
+    let config =
+        world.config_at(&json!({ "kubeconfig": kubeconfig }), &world.config_map("settings"));
+    let state = world.core().create(OBJECT, &config).await.unwrap();
+    assert!(!state.private.contains("cluster"));
+    world.cluster.delete(&settings(&world)).await.unwrap();
+    assert!(world.core().read(OBJECT, &state).await.unwrap().state.is_none());
+}

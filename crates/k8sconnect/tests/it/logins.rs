@@ -1,0 +1,191 @@
+//! Credentials that change: plugins, and what becomes of objects whose credentials did.
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+use testkit::{Filter, Target};
+use tfplugin::harness::{Action, State};
+use tfplugin::{Data, Value};
+
+use crate::world::{OBJECT, World};
+
+/// A plugin that notes each run in a file and hands out the token in another.
+fn plugin(world: &World, folder: &Path, expires: &str) -> Json {
+    let script = format!(
+        "echo >> '{0}/runs'; printf '{{\"apiVersion\":\"client.authentication.k8s.io/v1\",\
+         \"kind\":\"ExecCredential\",\"status\":{{\"token\":\"%s\"{expires}}}}}' \
+         \"$(cat '{0}/token')\"",
+        folder.display()
+    );
+    json!({
+        "host": world.cluster.url(),
+        "cluster_ca_certificate": world.cluster.ca(),
+        "exec": {
+            "api_version": "client.authentication.k8s.io/v1",
+            "command": "sh",
+            "args": ["-c", script],
+        },
+    })
+}
+
+fn runs(folder: &Path) -> usize {
+    std::fs::read_to_string(folder.join("runs")).unwrap_or_default().lines().count()
+}
+
+#[tokio::test]
+async fn a_plugin_runs_once_for_all_objects_and_again_when_its_token_is_refused() {
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("token"), world.cluster.token()).unwrap();
+    let cluster = plugin(&world, folder.path(), "");
+    let core = world.core();
+    let plans = ["a", "b", "c", "d"].map(|name| {
+        let config = world.config_at(&cluster, &world.config_map(name));
+        let core = core.clone();
+        tokio::spawn(async move { core.plan(OBJECT, &config, None).await })
+    });
+    for plan in plans {
+        plan.await.unwrap().unwrap();
+    }
+    assert_eq!(runs(folder.path()), 1);
+
+    // Another process, to which the plugin first hands what the server does not take.
+    std::fs::write(folder.path().join("token"), "expired").unwrap();
+    let core = world.core();
+    let config = world.config_at(&cluster, &world.config_map("a"));
+    let refused = core.plan(OBJECT, &config, None).await.unwrap_err().to_string();
+    assert!(refused.contains("does not accept the credentials"), "{refused}");
+    assert_eq!(runs(folder.path()), 3, "once, and once more to get another");
+    std::fs::write(folder.path().join("token"), world.cluster.token()).unwrap();
+    core.plan(OBJECT, &config, None).await.unwrap();
+    assert_eq!(runs(folder.path()), 4);
+}
+
+#[tokio::test]
+async fn a_credential_that_expires_is_fetched_anew_before_it_does() {
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("token"), world.cluster.token()).unwrap();
+    let core = world.core();
+    let expired =
+        plugin(&world, folder.path(), ",\"expirationTimestamp\":\"2020-01-01T00:00:00Z\"");
+    let config = world.config_at(&expired, &world.config_map("a"));
+    core.plan(OBJECT, &config, None).await.unwrap();
+    assert_eq!(runs(folder.path()), 2, "for discovery, and for the dry-run");
+    core.plan(OBJECT, &config, None).await.unwrap();
+    assert_eq!(runs(folder.path()), 3);
+}
+
+/// The same state with another token in its connection.
+fn with_token(mut state: State, token: &str) -> State {
+    let Value::Known(Data::Object(attributes)) = &mut state.value else { panic!() };
+    let Some(Value::Known(Data::Object(cluster))) = attributes.get_mut("cluster") else { panic!() };
+    cluster.insert("token".to_owned(), Value::from(token));
+    state
+}
+
+#[tokio::test]
+async fn a_changed_credential_is_an_update_in_place_that_writes_nothing() {
+    let world = World::new().await;
+    let body = world.config_map("settings");
+    let state = world.core().create(OBJECT, &world.config_at(&world.by_token(), &body)).await;
+    let state = state.unwrap();
+    let (certificate, key) =
+        world.cluster.certificate_for(&world.user, Some("system:masters")).unwrap();
+    let mut other = world.by_token();
+    other["token"] = Json::Null;
+    (other["client_certificate"], other["client_key"]) = (certificate.into(), key.into());
+    let config = world.config_at(&other, &body);
+
+    let namespace = world.namespace.name();
+    let change = async {
+        let core = world.core();
+        let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::Update);
+        let applied = world.core().apply(OBJECT, &config, Some(&read), &plan).await.unwrap();
+        applied.present().unwrap()
+    };
+    let (state, asked) = world.cluster.count_during(namespace, change).await.unwrap();
+    let asked: Vec<_> = asked.iter().map(testkit::Request::in_short).collect();
+    assert_eq!(asked, ["get"], "by the refresh; the plan asks only which cluster it is");
+    let plan = world.core().plan(OBJECT, &config, Some(&state)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+}
+
+#[tokio::test]
+async fn an_expired_token_in_state_keeps_the_object_and_the_plan_looks_by_the_new_one() {
+    let world = World::new().await;
+    let body = world.config_map("settings");
+    let config = world.config_at(&world.by_token(), &body);
+    let state = world.core().create(OBJECT, &config).await.unwrap();
+    let state = with_token(state, "expired");
+
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap();
+    let told = format!("{:?}", read.diagnostics);
+    assert!(told.contains("could not be refreshed"), "{told}");
+    assert!(told.contains("better kept in the provider block"), "{told}");
+    let read = read.present().unwrap();
+    let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update, "the token alone");
+    assert_eq!(
+        plan.planned.attribute("managed_state_projection"),
+        state.value.attribute("managed_state_projection")
+    );
+
+    // What others changed meanwhile is seen, and mended.
+    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "settings");
+    let rival = world.cluster.act_as("rival");
+    rival.merge_patch(&target, json!({ "data": { "greeting": "bye" } })).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
+    let told = format!("{:?}", plan.diagnostics);
+    assert!(told.contains("rival"), "{told}");
+    let applied = world.core().apply(OBJECT, &config, Some(&read), &plan).await.unwrap();
+    let state = applied.present().unwrap();
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["data"]["greeting"], "hello");
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap();
+    assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
+    let plan = core.plan(OBJECT, &config, read.state.as_ref()).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+}
+
+#[tokio::test]
+async fn a_kubeconfig_that_moved_keeps_the_object_until_the_configuration_says_where() {
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    std::fs::write(&old, world.cluster.kubeconfig()).unwrap();
+    let at = |path: &Path| {
+        let cluster = json!({ "config_path": path.display().to_string() });
+        world.config_at(&cluster, &world.config_map("settings"))
+    };
+    let state = world.core().create(OBJECT, &at(&old)).await.unwrap();
+    std::fs::rename(&old, &new).unwrap();
+
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap();
+    let told = format!("{:?}", read.diagnostics);
+    assert!(told.contains("cannot be used here any more"), "{told}");
+    let read = read.present().unwrap();
+    let refused = core.plan(OBJECT, &at(&old), Some(&read)).await.unwrap_err().to_string();
+    assert!(refused.contains("cannot be read"), "{refused}");
+    let plan = core.plan(OBJECT, &at(&new), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    let applied = world.core().apply(OBJECT, &at(&new), Some(&read), &plan).await.unwrap();
+    let (_, asked) = world
+        .cluster
+        .count_during(Filter::in_namespace(world.namespace.name()), async {
+            let core = world.core();
+            let read = core.read(OBJECT, &applied.present().unwrap()).await.unwrap();
+            let plan = core.plan(OBJECT, &at(&new), read.state.as_ref()).await.unwrap();
+            assert_eq!(plan.action, Action::NoOp);
+        })
+        .await
+        .unwrap();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+}
