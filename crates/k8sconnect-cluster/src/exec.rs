@@ -33,16 +33,20 @@ pub(crate) const VERSIONS: [&str; 2] =
     ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
 
 pub(crate) async fn run(plugin: &Exec) -> Result<Brought, ConnectionError> {
+    run_within(plugin, LIMIT).await
+}
+
+async fn run_within(plugin: &Exec, limit: Duration) -> Result<Brought, ConnectionError> {
     let failed = |why: String, advice: &str| ConnectionError::Plugin {
         command: plugin.command.clone(),
         why,
         advice: advice.to_owned(),
     };
-    let bounds = Bounds { time: LIMIT, output: LARGEST_OUTPUT };
+    let bounds = Bounds { time: limit, output: LARGEST_OUTPUT };
     let ended =
         child::run(&mut command(plugin), bounds).await.map_err(|unended| match unended {
             Unended::TooLong => {
-                let why = format!("it had not ended after {} seconds", LIMIT.as_secs());
+                let why = format!("it had not ended after {} seconds", limit.as_secs());
                 failed(why, "Check that it does not wait for somebody to log in.")
             }
             Unended::Missing => {

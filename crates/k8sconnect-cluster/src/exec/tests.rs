@@ -95,3 +95,11 @@ async fn more_output_than_is_kept_does_not_stall_the_plugin() {
     let error = refused(plugin("head -c 3000000 /dev/zero; exit 1")).await;
     assert!(error.contains("exit status: 1"), "{error}");
 }
+
+#[tokio::test]
+async fn a_plugin_that_waits_for_somebody_is_ended() {
+    let waiting = run_within(&plugin("exec sleep 60"), Duration::from_secs(1)).await;
+    let error = waiting.err().unwrap().to_string();
+    assert!(error.contains("had not ended after 1 seconds"), "{error}");
+    assert!(error.contains("does not wait for somebody to log in"), "{error}");
+}

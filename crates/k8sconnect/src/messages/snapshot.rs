@@ -344,6 +344,9 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
     let forbidden = Refused(Box::new(status(403, "deployments is forbidden", &[])));
     let status = Box::new(status(401, "Unauthorized", &[]));
     let expired = Unauthorized { host: "https://k.example".into(), status };
+    let host = "https://k.example".to_owned();
+    let moved =
+        k8sconnect_cluster::Error::Unreachable { host, trouble: Trouble::NoRoute, attempts: 1 };
     let path = "old/kubeconfig".to_owned();
     let why = "No such file or directory (os error 2)".to_owned();
     let lost = ConnectionError::UnreadableFile { field: "config_path", path, why };
@@ -351,6 +354,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::not_refreshed(key, &forbidden, Way::ItsOwn),
         whereabouts::not_refreshed(key, &expired, Way::ItsOwn),
         whereabouts::not_refreshed(key, &expired, Way::ProviderBlocks),
+        whereabouts::unanswered(key, &moved, Way::ItsOwn),
         whereabouts::way_unusable(key, &connection::unusable(&lost).into()),
         whereabouts::refreshed_elsewhere(key),
         whereabouts::another_cluster(key),

@@ -4,7 +4,7 @@ use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
-use super::paragraphs;
+use super::{paragraphs, refusal};
 use crate::connect::ClusterModel;
 
 const KEPT: &str = "State keeps the object as it was last seen; whether it changed or is gone is \
@@ -24,6 +24,20 @@ pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error, whose: Way) -> Diagn
     };
     let why = paragraphs([&error.why(), KEPT]);
     Diagnostic::warning(format!("{key} could not be refreshed"), paragraphs([&why, advice]))
+}
+
+/// A refresh got no answer.
+pub(crate) fn unanswered(key: &ObjectKey, error: &Error, whose: Way) -> Diagnostic {
+    let mut told = refusal::unanswered(key, error);
+    if let (Error::Unreachable { .. }, Way::ItsOwn) = (error, whose) {
+        told.detail = paragraphs([
+            &told.detail,
+            "A refresh uses the `cluster` that state holds, as it was at the last apply. If the \
+             cluster is reached in another way now, and the configuration says so, apply once with \
+             `-refresh=false`.",
+        ]);
+    }
+    told
 }
 
 /// The `cluster` in state describes no connection any more.

@@ -156,7 +156,7 @@ async fn look(
         Err(error) if matches!(error.code(), Some(401 | 403)) => Ok(Look::NotAllowed(error)),
         // A plugin that does not work here any more.
         Err(error @ Error::Connection(_)) if whose == Way::ItsOwn => Ok(Look::NotAllowed(error)),
-        Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
+        Err(error) => Err(messages::whereabouts::unanswered(key, &error, whose).into()),
     }
 }
 

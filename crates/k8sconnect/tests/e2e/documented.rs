@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use testkit::{PlanOutcome, Tool};
+use testkit::{ControlPlane, PlanOutcome, Tool};
 
 use crate::workspace::Workspace;
 
@@ -32,10 +32,26 @@ async fn every_example_runs() {
         at.runner.variable("kubeconfig_path", kubeconfig.to_str().unwrap());
         at.runner.variable("namespace", &namespace);
         at.runner.offer_kubectl().await.unwrap();
+        let main = std::fs::read_to_string(folder.join("main.tf")).unwrap();
+        if main.contains("other_kubeconfig_path") {
+            let other = another_cluster(&at).await;
+            at.runner.variable("other_kubeconfig_path", &other);
+        }
         ends_in_an_empty_plan(&at, &folder.display().to_string()).await;
         ran += 1;
     }
     assert!(ran > 0, "no example was found");
+}
+
+/// The kubeconfig of a second cluster that has the test's namespace too.
+async fn another_cluster(at: &Workspace) -> String {
+    let other = ControlPlane::another().await;
+    let namespace = serde_json::json!({
+        "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": at.namespace.name() },
+    });
+    other.act_as("testkit").create(namespace).await.unwrap();
+    at.runner.write("other-kubeconfig", &other.kubeconfig()).unwrap();
+    at.runner.directory().join("other-kubeconfig").display().to_string()
 }
 
 #[tokio::test]
