@@ -347,6 +347,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
     let host = "https://k.example".to_owned();
     let moved =
         k8sconnect_cluster::Error::Unreachable { host, trouble: Trouble::NoRoute, attempts: 1 };
+    let there = "https://other.example".parse().unwrap();
     let path = "old/kubeconfig".to_owned();
     let why = "No such file or directory (os error 2)".to_owned();
     let lost = ConnectionError::UnreadableFile { field: "config_path", path, why };
@@ -356,8 +357,9 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::not_refreshed(key, &expired, Way::ProviderBlocks),
         whereabouts::unanswered(key, &moved, Way::ItsOwn),
         whereabouts::way_unusable(key, &connection::unusable(&lost).into()),
-        whereabouts::refreshed_elsewhere(key),
-        whereabouts::another_cluster(key),
+        whereabouts::refreshed_elsewhere(key, &there),
+        whereabouts::another_cluster(key, Some(&there)),
+        whereabouts::another_cluster(key, None),
         whereabouts::not_there_by_new_way(key),
     ]
 }

@@ -1,6 +1,6 @@
 //! What is said where an object cannot be found in the place that state names.
 
-use k8sconnect_cluster::Error;
+use k8sconnect_cluster::{Error, Host};
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
@@ -77,26 +77,29 @@ impl Way {
 }
 
 /// A refresh found another cluster; what to do about it, the plan says.
-pub(crate) fn refreshed_elsewhere(key: &ObjectKey) -> Diagnostic {
+pub(crate) fn refreshed_elsewhere(key: &ObjectKey, host: &Host) -> Diagnostic {
     Diagnostic::warning(
         format!("{key} was not refreshed: its connection leads to another cluster"),
         paragraphs([
-            "The `kube-system` namespace has another uid there than in the cluster that the object \
-             was last written to. So that the object is missing there proves nothing.",
-            "State keeps the object as it was last seen.",
+            &another_uid(Some(host)),
+            "That the object is missing there proves nothing: state keeps it as it was last seen.",
         ]),
     )
 }
 
 /// A plan, or a deletion, would take place in another cluster.
-pub(crate) fn another_cluster(key: &ObjectKey) -> Diagnostic {
+pub(crate) fn another_cluster(key: &ObjectKey, host: Option<&Host>) -> Diagnostic {
     Diagnostic::error(
         format!("The connection of {key} leads to another cluster"),
-        paragraphs([
-            "The `kube-system` namespace has another uid there than in the cluster that the object \
-             was last written to. Nothing was changed.",
-            WAYS_OUT,
-        ]),
+        paragraphs([&format!("{} Nothing was changed.", another_uid(host)), WAYS_OUT]),
+    )
+}
+
+fn another_uid(host: Option<&Host>) -> String {
+    let there = host.map_or("there".to_owned(), |host| format!("at `{host}`"));
+    format!(
+        "The `kube-system` namespace has another uid {there} than in the cluster that the object \
+         was last written to."
     )
 }
 

@@ -43,7 +43,7 @@ pub(crate) async fn plan(
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
     if held.stored.unread == Some(Unread::AnotherCluster) {
-        return Err(messages::whereabouts::another_cluster(held.key()).into());
+        return Err(messages::whereabouts::another_cluster(held.key(), None).into());
     }
     if session.memory.claim_destruction(held.uid()) == Claim::Contradicted {
         return Err(messages::object::destroyed_and_adopted(held.key()).into());
@@ -85,6 +85,9 @@ pub(crate) async fn delete(
             }
         };
         match whose(&held, &live) {
+            Whose::Ours if uid_of(&live) != held.uid() => {
+                looked_for_at_home(&cluster, &held).await?;
+            }
             Whose::Ours => {}
             Whose::AnotherObject => {
                 looked_for_at_home(&cluster, &held).await?;
@@ -119,7 +122,9 @@ pub(crate) async fn delete(
 /// An object is gone only if it was looked for in the cluster that it lives in.
 async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
     match guard::recognise(cluster, held.stored.cluster.as_deref()).await {
-        Verdict::Another => Err(messages::whereabouts::another_cluster(held.key()).into()),
+        Verdict::Another => {
+            Err(messages::whereabouts::another_cluster(held.key(), Some(cluster.host())).into())
+        }
         Verdict::Same | Verdict::Unclear => Ok(()),
     }
 }

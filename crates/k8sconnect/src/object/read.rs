@@ -56,7 +56,10 @@ pub(crate) async fn read(
     if held.uid().is_empty() {
         upgrade::identify(&held, &live, &private)?;
     } else if uid != held.uid() {
-        if live["metadata"]["annotations"][ID_ANNOTATION].as_str() != Some(held.id()) {
+        // A backup may also have been restored into another cluster, which is not ours.
+        if live["metadata"]["annotations"][ID_ANNOTATION].as_str() != Some(held.id())
+            || recognise(&cluster, &held).await == Verdict::Another
+        {
             return gone(&cluster, held, private, notices).await;
         }
         notices.push(messages::object::restored(&key));
@@ -73,6 +76,7 @@ pub(crate) async fn read(
     }
     let projection = if upgrade::lacks_memory(&held) {
         let projection = upgrade::recover(&cluster, &location, &mut held, &live).await?;
+        held.stored.cluster = guard::remember(&cluster, held.stored.cluster).await;
         held.stored.save(&mut private)?;
         projection
     } else if held.stored.kept.is_some() {
@@ -101,6 +105,10 @@ fn unread(
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })
 }
 
+async fn recognise(cluster: &Cluster, held: &Held) -> Verdict {
+    guard::recognise(cluster, held.stored.cluster.as_deref()).await
+}
+
 /// Drops what is not there any more, if that was looked for in the right cluster.
 async fn gone(
     cluster: &Cluster,
@@ -108,9 +116,9 @@ async fn gone(
     private: Private,
     notices: &mut Diagnostics,
 ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
-    match guard::recognise(cluster, held.stored.cluster.as_deref()).await {
+    match recognise(cluster, &held).await {
         Verdict::Another => {
-            notices.push(messages::whereabouts::refreshed_elsewhere(held.key()));
+            notices.push(messages::whereabouts::refreshed_elsewhere(held.key(), cluster.host()));
             unread(held, Unread::AnotherCluster, private)
         }
         Verdict::Same | Verdict::Unclear => Ok(ReadAnswer::Gone),

@@ -1,7 +1,7 @@
 //! Ways to clusters, as configurations write them.
 
 use serde_json::Value;
-use testkit::{ControlPlane, Target, Tool};
+use testkit::{ControlPlane, Speech, Target, Tool, Tunnel};
 
 use crate::workspace::{CONFIG_MAP, Workspace, never_says, says};
 
@@ -69,6 +69,73 @@ async fn a_server_that_is_not_there_is_told_without_the_token_that_was_meant_for
     says(&plan.text, "The cluster's host is not an address");
     says(&plan.text, "It stands at `clusters[\"east\"].host`");
     never_says(&plan.text, "hunter2");
+}
+
+#[tokio::test]
+async fn every_way_in_is_written_as_documented_and_leads_there() {
+    for tool in Tool::ALL {
+        let mut at = Workspace::new(tool).await;
+        let tunnel = Tunnel::open(at.cluster, Speech::Plain, None).await.unwrap();
+        let (certificate, key) =
+            at.cluster.certificate_for("somebody", Some("system:masters")).unwrap();
+        at.runner.write("certificate.pem", &certificate).unwrap();
+        at.runner.write("key.pem", &key).unwrap();
+        at.runner.write("ca.pem", at.cluster.ca()).unwrap();
+        let token = at.cluster.token().to_owned();
+        at.runner.variable("token", &token);
+        let host = format!("host = {}", quoted(at.cluster.url()));
+        let ca = "cluster_ca_certificate = base64encode(file(\"ca.pem\"))";
+        let plugin = "exec = {\n  api_version = \"client.authentication.k8s.io/v1\"\n  \
+                      command = \"sh\"\n  args = [\"-c\", file(\"plugin.sh\")]\n  \
+                      env = { TOKEN = var.token }\n}";
+        let script = "printf '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\
+                      \"ExecCredential\",\"status\":{\"token\":\"%s\"}}' \"$TOKEN\"";
+        at.runner.write("plugin.sh", script).unwrap();
+        let identity = "client_certificate = file(\"certificate.pem\")\nclient_key = \
+                        base64encode(file(\"key.pem\"))";
+        let proxy = format!("proxy_url = {}", quoted(&tunnel.url()));
+        let token = "token = var.token";
+        let ways = [
+            format!("{host}\n{ca}\n{token}"),
+            format!("{host}\n{ca}\n{identity}"),
+            format!("{host}\n{ca}\n{plugin}"),
+            format!("{host}\ninsecure = true\n{token}"),
+            format!("{host}\n{ca}\n{token}\ntls_server_name = \"localhost\""),
+            format!("{host}\n{ca}\n{token}\n{proxy}"),
+            "kubeconfig = file(\"kubeconfig\")".to_owned(),
+            "config_path = \"kubeconfig\"\ncontext = \"testkit\"".to_owned(),
+        ];
+        let mut main = "variable \"token\" { type = string }\n".to_owned();
+        for (n, way) in ways.iter().enumerate() {
+            let body =
+                body(at.namespace.name()).replace("name: settings", &format!("name: by-{n}"));
+            main += &format!(
+                "resource \"k8sconnect_object\" \"by_{n}\" {{\n  cluster = {{\n{way}\n}}\n  \
+                 yaml_body = {body}}}\n"
+            );
+        }
+        at.runner.write("main.tf", &main).unwrap();
+        at.init().await;
+        let run = at.apply().await;
+        says(&run.text, "Apply complete! Resources: 8 added");
+        says(&run.text, "The server's certificate is not checked");
+        assert!(!tunnel.asked().is_empty());
+        at.plan_empty().await;
+        at.destroy().await;
+    }
+}
+
+#[tokio::test]
+async fn without_a_proxy_in_the_configuration_the_environments_is_used() {
+    let mut at = Workspace::new(Tool::Terraform).await;
+    let tunnel = Tunnel::open(at.cluster, Speech::Plain, None).await.unwrap();
+    at.objects(&[("it", CONFIG_MAP)]).init().await;
+    at.runner.env("HTTPS_PROXY", &tunnel.url()).env("NO_PROXY", "127.0.0.1");
+    at.plan_changes().await;
+    assert_eq!(tunnel.asked(), Vec::<String>::new());
+    at.runner.env("NO_PROXY", "");
+    at.plan_changes().await;
+    assert_eq!(tunnel.asked().len(), 1);
 }
 
 /// All that a run leaves behind, as text.

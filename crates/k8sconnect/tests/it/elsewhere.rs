@@ -78,6 +78,29 @@ async fn a_namesake_in_another_cluster_is_neither_taken_nor_deleted() {
 }
 
 #[tokio::test]
+async fn what_was_restored_into_another_cluster_is_not_ours() {
+    let world = World::new().await;
+    let state = made(&world).await;
+    let other = ControlPlane::another().await;
+    let namespace = json!({ "apiVersion": "v1", "kind": "Namespace",
+        "metadata": { "name": world.namespace.name() } });
+    other.act_as("testkit").create(namespace).await.unwrap();
+    let mut copy = world.cluster.read(&settings(&world)).await.unwrap().unwrap();
+    for field in ["uid", "resourceVersion", "managedFields", "creationTimestamp"] {
+        copy["metadata"].as_object_mut().unwrap().remove(field);
+    }
+    other.act_as("backup").create(copy).await.unwrap();
+
+    let elsewhere = core(&world, &another().await).await;
+    let kept = elsewhere.read(OBJECT, &state).await.unwrap().present().unwrap();
+    assert_eq!(kept.attribute("uid"), state.attribute("uid"));
+    elsewhere.plan(OBJECT, &config(&world), Some(&kept)).await.unwrap_err();
+    let plan = elsewhere.plan_destroy(OBJECT, &state).await.unwrap();
+    elsewhere.apply(OBJECT, &tfplugin::Value::Null, Some(&state), &plan).await.unwrap_err();
+    assert!(other.read(&settings(&world)).await.unwrap().is_some());
+}
+
+#[tokio::test]
 async fn a_connection_that_changes_to_another_cluster_is_refused_at_plan() {
     let world = World::new().await;
     let body = world.config_map("settings");

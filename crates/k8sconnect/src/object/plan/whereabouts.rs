@@ -40,7 +40,10 @@ pub(super) async fn check(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnost
     }
     match guard::recognise(asked.cluster, held.stored.cluster.as_deref()).await {
         Verdict::Same => Ok(()),
-        Verdict::Another => Err(messages::whereabouts::another_cluster(held.key()).into()),
+        Verdict::Another => {
+            let host = Some(asked.cluster.host());
+            Err(messages::whereabouts::another_cluster(held.key(), host).into())
+        }
         Verdict::Unclear => ask_the_object(asked, held).await,
     }
 }
