@@ -67,15 +67,27 @@ async fn a_server_that_cannot_be_reached_loses_nothing() {
     at.objects(&[("settings", CONFIG_MAP)]).init().await;
     at.apply().await;
     let alive = at.cluster.kubeconfig();
-    at.kubeconfig(&alive.replace(at.cluster.url(), "https://127.0.0.1:1"));
-    // State takes the new way in without asking; from now on it leads nowhere.
-    at.apply().await;
+    let dead = alive.replace(at.cluster.url(), "https://127.0.0.1:1");
+    at.kubeconfig(&dead);
     let plan = at.plan_fails().await;
     says(&plan.text, "Cannot reach the API server");
+
+    // A way that state takes and that leads nowhere from then on.
+    at.kubeconfig(&alive);
+    let main = std::fs::read_to_string(at.runner.directory().join("main.tf")).unwrap();
+    let by_path = main.replace("kubeconfig = file(\"kubeconfig\")", "config_path = \"kubeconfig\"");
+    at.runner.write("main.tf", &by_path).unwrap();
+    at.apply().await;
+    at.kubeconfig(&dead);
+    let plan = at.plan_fails().await;
+    says(&plan.text, "Cannot reach the API server");
+    says(&plan.text, "apply once with `-refresh=false`");
     let state = at.runner.state(&["list"]).await.unwrap();
     says(&state.text, "k8sconnect_object.settings");
 
-    at.kubeconfig(&alive);
+    // The configuration knows another way.
+    at.runner.write("alive", &alive).unwrap();
+    at.runner.write("main.tf", &by_path.replace("\"kubeconfig\"", "\"alive\"")).unwrap();
     at.runner.apply_with(&["-refresh=false"]).await.unwrap().successful().unwrap();
     at.plan_empty().await;
     at.destroy().await;

@@ -57,6 +57,8 @@ async fn ask_the_object(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostic
     let there = match asked.cluster.get(&location).await {
         Ok(Found::Object(answer)) => !matches!(whose(held, &answer.object), Whose::AnotherObject),
         Ok(Found::Absent(_) | Found::NotServed(_)) => false,
+        // Credentials that may not look prove nothing, and may still be meant.
+        Err(error) if error.code() == Some(403) => true,
         Err(error) => {
             return Err(messages::refusal::unanswered(held.key(), &error).into());
         }
