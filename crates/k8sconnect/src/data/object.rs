@@ -82,8 +82,9 @@ impl DataSource for ObjectData {
         &self,
         _ctx: &Context,
         config: ObjectDataModel,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        notices.extend(connect::warnings(&config.cluster));
         connect::check(&config.cluster, &config.cluster_name)
     }
 
