@@ -89,8 +89,7 @@ pub(crate) fn unanswered(asked: &Asked<'_>, error: &Error) -> Diagnostic {
         error => Diagnostic::error(
             format!("{} cannot be read: {}", asked.named(), error.what()),
             paragraphs([&error.why(), &error.advice()]),
-        )
-        .at(AttributePath::root("cluster")),
+        ),
     }
 }
 

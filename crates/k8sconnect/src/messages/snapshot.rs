@@ -460,6 +460,15 @@ fn every_message_says_what_happened_why_and_what_to_do() {
     let mut text = String::new();
     for message in all.into_iter().flatten() {
         let severity = if message.is_error() { "Error" } else { "Warning" };
+        // Terraform prints all of a `cluster` that is pointed at, a token in it included: only where
+        // there is none may one point there.
+        let without = ["No cluster is given", "The cluster is not known yet"];
+        assert!(
+            message.path != Some(AttributePath::root("cluster"))
+                || without.contains(&message.summary.as_str()),
+            "`{}` would show credentials",
+            message.summary
+        );
         let at = message.path.map(|path| format!("  (at {path})")).unwrap_or_default();
         text.push_str(&format!("{severity}: {}{at}\n\n", message.summary));
         text.push_str(&format!("{}\n\n{}\n\n", message.detail, "-".repeat(40)));
