@@ -72,6 +72,16 @@ pub(crate) fn no_cluster(names: &[String]) -> Diagnostic {
     )
 }
 
+pub(crate) fn context_of_nothing() -> Diagnostic {
+    Diagnostic::error(
+        "A context is named, and no kubeconfig to find it in",
+        "A context in an import id is one of what the environment variable `KUBECONFIG` names, and \
+         that is not set.\n\n\
+         Set it to the path of a kubeconfig; or leave the context out to import from the provider \
+         block's `cluster`, or name one of its `clusters` with `?cluster_name=NAME`.",
+    )
+}
+
 pub(crate) fn cluster_unknown() -> Diagnostic {
     Diagnostic::error(
         "The cluster to import from is not known yet",

@@ -361,6 +361,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::another_cluster(key, Some(&there)),
         whereabouts::another_cluster(key, None),
         whereabouts::not_there_by_new_way(key),
+        whereabouts::gone_unseen(key),
     ]
 }
 
@@ -426,6 +427,7 @@ fn import_messages() -> Vec<Diagnostic> {
         import::no_cluster(&[]),
         import::no_cluster(&["east".to_owned(), "west".to_owned()]),
         import::cluster_unknown(),
+        import::context_of_nothing(),
         import::kubeconfig_unusable(&unknown),
         import::no_context("cm/a?unowned", &contexts),
         import::no_such_kind("shop/deplyo/web", "deplyo"),

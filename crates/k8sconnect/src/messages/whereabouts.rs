@@ -115,6 +115,19 @@ pub(crate) fn not_there_by_new_way(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// The plan finds out what the refresh should have.
+pub(crate) fn gone_unseen(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is gone, and the refresh could not tell"),
+        "The connection in state is of no use any more, so nothing was known of the object; by the \
+         connection in the configuration it is not there. It could only be planned anew if state \
+         did not hold it.\n\n\
+         Take it out of state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`): the \
+         next apply creates it. With the connection in the provider block this does not happen, \
+         for nothing of that is stored.",
+    )
+}
+
 const WAYS_OUT: &str = "If that is a mistake, correct `cluster`, `cluster_name`, the provider block \
                         or the kubeconfig and its context. If the object is to live there from now \
                         on, or the old cluster is no more, take it out of state with `terraform \

@@ -155,6 +155,21 @@ async fn an_expired_token_in_state_keeps_the_object_and_the_plan_looks_by_the_ne
 }
 
 #[tokio::test]
+async fn an_object_that_went_while_its_token_expired_is_told_to_be_gone() {
+    let world = World::new().await;
+    let config = world.config_at(&world.by_token(), &world.config_map("settings"));
+    let state = world.core().create(OBJECT, &config).await.unwrap();
+    let state = with_token(state, "expired");
+    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "settings");
+    world.cluster.delete(&target).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let refused = core.plan(OBJECT, &config, Some(&read)).await.unwrap_err().to_string();
+    assert!(refused.contains("is gone, and the refresh could not tell"), "{refused}");
+    assert!(refused.contains("state rm ADDRESS"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_kubeconfig_that_moved_keeps_the_object_until_the_configuration_says_where() {
     let world = World::new().await;
     let folder = tempfile::tempdir().unwrap();

@@ -41,7 +41,10 @@ pub(super) fn find(session: &Session, id: &str, asked: &ImportId) -> Result<Orig
 }
 
 fn from_environment(id: &str, asked: &ImportId, names: &[String]) -> Result<Origin, Diagnostics> {
-    let files = connect::from_environment()?.ok_or_else(|| messages::import::no_cluster(names))?;
+    let files = connect::from_environment()?.ok_or_else(|| match asked.names_a_context() {
+        true => messages::import::context_of_nothing(),
+        false => messages::import::no_cluster(names),
+    })?;
     let contexts = files.contexts();
     let (context, namespace) = asked.places(&contexts);
     let context = match (context, contexts.as_slice()) {

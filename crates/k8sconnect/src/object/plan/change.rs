@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::proof::{self, Refusal};
-use super::whereabouts::Way;
+use super::whereabouts::{self, Way};
 use super::{Asked, Change, Moment, later, moment};
 use crate::memory::Recollection;
 use crate::object::held::Held;
@@ -119,9 +119,8 @@ async fn recall(
 ) -> Result<Option<Json>, Diagnostics> {
     match asked.session.memory.recall(held.id()) {
         Recollection::Seen(live) => Ok(Some(live)),
-        // State may be far from the truth, and these credentials may do better.
         Recollection::NeverRead if held.stored.unread.is_some() && asked.way == Way::Changed => {
-            look(asked, location).await
+            whereabouts::catch_up(asked, held, location).await
         }
         Recollection::NeverRead => Ok(None),
         Recollection::Faded => look(asked, location).await,

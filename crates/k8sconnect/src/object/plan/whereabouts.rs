@@ -1,6 +1,7 @@
 //! Whether a plan is made in the cluster that the object lives in.
 
-use k8sconnect_cluster::Found;
+use k8sconnect_cluster::{Found, Location};
+use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Asked;
@@ -67,4 +68,25 @@ async fn ask_the_object(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostic
         return Ok(());
     }
     Err(messages::whereabouts::not_there_by_new_way(held.key()).into())
+}
+
+/// The object as it is seen by a new way, where the refresh saw nothing by the old one. State may be
+/// far from the truth then; that the object is gone can only be told, since it is too late to plan
+/// it anew.
+pub(super) async fn catch_up(
+    asked: &Asked<'_>,
+    held: &Held,
+    location: &Location,
+) -> Result<Option<Json>, Diagnostics> {
+    let key = held.key();
+    match asked.cluster.get(location).await {
+        Ok(Found::Object(answer)) => match whose(held, &answer.object) {
+            Whose::Ours | Whose::AnotherState(_) => Ok(Some(answer.object)),
+            Whose::AnotherObject => Err(messages::whereabouts::gone_unseen(key).into()),
+        },
+        Ok(Found::Absent(_)) => Err(messages::whereabouts::gone_unseen(key).into()),
+        Ok(Found::NotServed(_)) => Err(messages::object::kind_no_longer_served(key).into()),
+        Err(error) if error.code() == Some(403) => Ok(None),
+        Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
+    }
 }
