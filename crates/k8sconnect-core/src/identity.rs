@@ -60,6 +60,11 @@ impl Gvk {
         }
     }
 
+    /// Whether the kind is the one that is made to hold secrets.
+    pub fn is_secret(&self) -> bool {
+        self.group.is_empty() && self.kind == "Secret"
+    }
+
     /// Kubernetes' own groups cannot gain kinds while the server runs. Any other group, those of
     /// its neighbours (`gateway.networking.k8s.io`) included, is served as soon as its CRD is there.
     pub fn may_still_appear(&self) -> bool {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::field::pattern::PatternError;
+use crate::field::pattern::{PatternError, Relation};
 use crate::field::walk::{at, step, step_written, written_index};
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::owners::Owners;
@@ -102,14 +102,15 @@ impl Ignoring {
     /// Patterns that reach into a leaf, which is owned whole or not at all.
     pub fn reaching_into_leaves(&self, set: &FieldSet, object: &Value) -> Vec<(String, FieldPath)> {
         let leaves: Vec<_> = set
-            .members()
+            .leaves()
             .into_iter()
-            .filter(|path| set.below(path).is_some_and(FieldSet::is_leaf))
             .filter(|path| at(object, path).is_some_and(|v| v.is_object() || v.is_array()))
             .collect();
         let mut reaching = Vec::new();
         for pattern in &self.patterns {
-            let into = leaves.iter().find(|leaf| pattern.reaches_into(leaf, object));
+            let reaches =
+                |leaf: &&FieldPath| pattern.relation(leaf, object) == Some(Relation::ReachesInto);
+            let into = leaves.iter().find(reaches);
             reaching.extend(into.map(|leaf| (pattern.text().to_owned(), leaf.clone())));
         }
         reaching
@@ -123,7 +124,7 @@ impl Ignoring {
         }
         let ours = owners.applied_by(manager);
         let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
-        let candidates = leaves_of(written, &known).union(&leaves(&ours));
+        let candidates = leaves_of(written, &known).union(&ours.leaves().into_iter().collect());
         for path in self.among(&candidates, live).members() {
             let held_by_others = owners.others(manager).any(|o| o.fields.below(&path).is_some());
             let held_by_us = ours.below(&path).is_some();
@@ -136,14 +137,6 @@ impl Ignoring {
         }
         body
     }
-}
-
-/// The members below which the set has nothing.
-fn leaves(set: &FieldSet) -> FieldSet {
-    set.members()
-        .into_iter()
-        .filter(|path| set.below(path).is_some_and(FieldSet::is_leaf))
-        .collect()
 }
 
 /// The leaves of what was written, named by the keys that anybody's fields are known by. Items that
@@ -190,7 +183,7 @@ fn item_is_there(live: &Value, path: &FieldPath) -> bool {
 }
 
 /// Sets a field, making what is missing on the way.
-fn put(body: &mut Value, path: &FieldPath, value: &Value) {
+pub(crate) fn put(body: &mut Value, path: &FieldPath, value: &Value) {
     let mut place = body;
     for element in path.elements() {
         place = match element {

@@ -12,16 +12,12 @@ use crate::identity::{BIRTH_ANNOTATION, Gvk, ID_ANNOTATION};
 use crate::import_id::{Chosen, SecretValues};
 use crate::manifest::{SERVER_METADATA, written};
 use crate::owners::Owners;
-use crate::projection::Secrecy;
+use crate::secrecy::LAST_APPLIED;
 
 /// Annotations that a tool or a controller keeps for itself and rewrites at will. The first holds
 /// the whole object, values of a Secret included.
-const MARKS: [&str; 4] = [
-    "kubectl.kubernetes.io/last-applied-configuration",
-    "deployment.kubernetes.io/revision",
-    ID_ANNOTATION,
-    BIRTH_ANNOTATION,
-];
+const MARKS: [&str; 4] =
+    [LAST_APPLIED, "deployment.kubernetes.io/revision", ID_ANNOTATION, BIRTH_ANNOTATION];
 
 /// Nobody of the name that was asked for holds a field; these do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +59,7 @@ pub fn body(
 }
 
 /// The fields of a set, with the key fields of the items they stand in.
-fn only(value: &Value, set: &FieldSet) -> Value {
+pub(crate) fn only(value: &Value, set: &FieldSet) -> Value {
     if set.is_leaf() && set.is_member() {
         return value.clone();
     }
@@ -165,7 +161,7 @@ fn clean(fields: Value, live: &Value, gvk: &Gvk, values: SecretValues) -> Map<St
         _ => Map::new(),
     };
     object.remove("status");
-    if Secrecy::of_kind(gvk) == Secrecy::SecretData && values == SecretValues::LeftOut {
+    if gvk.is_secret() && values == SecretValues::LeftOut {
         object.remove("data");
         object.remove("stringData");
     }

@@ -27,6 +27,7 @@ pub mod projection;
 pub mod readiness;
 pub mod rejection;
 pub mod scrub;
+pub mod secrecy;
 #[cfg(test)]
 mod specimen;
 pub mod spelling;

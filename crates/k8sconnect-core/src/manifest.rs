@@ -11,8 +11,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
-use crate::field::{FieldPath, PathElement};
+use crate::field::{FieldPath, PathElement, Pattern};
 use crate::identity::{Gvk, ObjectKey};
+use crate::secrecy::Secrecy;
 use crate::yaml::{self, Document, Position, Step, YamlError};
 
 pub use written::written;
@@ -22,6 +23,17 @@ pub struct Manifest {
     value: Value,
     key: ObjectKey,
     boolean_keys: Vec<(String, Position)>,
+    secrecy: Secrecy,
+    storage: Storage,
+}
+
+/// Whether the text of a body is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Storage {
+    /// Two bodies are told apart by what they say.
+    Kept,
+    /// Nobody keeps it: two bodies are told apart by the edition that their author calls them.
+    Never { edition: String },
 }
 
 /// Why a text is not one object that can be applied. Lines and columns are 1-based.
@@ -103,10 +115,58 @@ impl Manifest {
                 let boolean_keys = yaml::keys_read_as_booleans(&document);
                 let mut value = document.value;
                 drop_null_creation_timestamp(&mut value);
-                Ok(Self { value, key, boolean_keys })
+                let secrecy = Secrecy::of(&key.gvk, &[]);
+                Ok(Self { value, key, boolean_keys, secrecy, storage: Storage::Kept })
             }
             _ => Err(check.errors),
         }
+    }
+
+    /// The same, with more of it not to be shown.
+    #[must_use]
+    pub fn hiding(mut self, patterns: &[Pattern]) -> Self {
+        if self.storage == Storage::Kept {
+            self.secrecy = Secrecy::of(&self.key.gvk, patterns);
+        }
+        self
+    }
+
+    /// The same as a body that is never stored, nor anything in it shown.
+    #[must_use]
+    pub fn never_stored(mut self, edition: &str) -> Self {
+        self.secrecy = Secrecy::everything();
+        self.storage = Storage::Never { edition: edition.to_owned() };
+        self
+    }
+
+    /// What is known of a body that was never stored: whose it was, and whatever traces of its
+    /// shape are left.
+    pub fn remembered(key: ObjectKey, edition: &str, traces: Value) -> Self {
+        Self {
+            value: traces,
+            key,
+            boolean_keys: Vec::new(),
+            secrecy: Secrecy::everything(),
+            storage: Storage::Never { edition: edition.to_owned() },
+        }
+    }
+
+    /// Whether the text of the body is kept.
+    pub fn is_stored(&self) -> bool {
+        self.storage == Storage::Kept
+    }
+
+    /// Whether the other is the same body, as far as its author says.
+    pub fn is_same_body(&self, other: &Manifest) -> bool {
+        match (&self.storage, &other.storage) {
+            (Storage::Kept, Storage::Kept) => self.value == other.value,
+            (ours, theirs) => ours == theirs,
+        }
+    }
+
+    /// What of it may not be shown.
+    pub fn secrecy(&self) -> &Secrecy {
+        &self.secrecy
     }
 
     pub fn key(&self) -> &ObjectKey {
@@ -131,7 +191,7 @@ impl Manifest {
     /// do. Applied as written, a key that is removed later would stay in `data` for ever.
     pub fn to_applied(&self) -> Value {
         let mut value = self.value.clone();
-        if self.key.gvk.group.is_empty() && self.key.gvk.kind == "Secret" {
+        if self.key.gvk.is_secret() {
             fold_string_data(&mut value);
         }
         value

@@ -10,6 +10,7 @@
 //! answer and on what was kept alone; what others did since, which only a read tells, goes into
 //! the notices and nowhere else.
 
+mod former;
 mod recovery;
 mod takeover;
 
@@ -23,7 +24,8 @@ use crate::identity::{BIRTH_ANNOTATION, ID_ANNOTATION};
 use crate::ignore::Ignoring;
 use crate::manifest::Manifest;
 use crate::owners::Owners;
-use crate::projection::{ConcealmentKey, Projection, Secrecy, Texts, View, project};
+use crate::projection::{ConcealmentKey, Projection, Texts, View, project, retold};
+use crate::secrecy::Secrecy;
 use crate::spelling;
 use crate::transition::{self, Notices, Side, Then};
 
@@ -78,6 +80,15 @@ pub enum Spelling {
     New,
 }
 
+/// Where hiding does not do what it was asked to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HiddenInVain {
+    /// Paths, as the user wrote them, that mean no field of ours.
+    pub unmatched: Vec<String>,
+    /// Fields whose value stands in their path.
+    pub betrayed: Vec<FieldPath>,
+}
+
 /// The one who decides: the field manager that we apply as, and what it leaves to others.
 #[derive(Clone, Copy, Debug)]
 pub struct Planner<'a> {
@@ -98,8 +109,7 @@ impl Planner<'_> {
             return Ok(Glance::Ask);
         };
         let metadata = &live["metadata"];
-        let same_object = desired.value() == prior.manifest.value()
-            && self.ignoring == prior.ignoring
+        let same_object = self.wants_the_same(desired, prior)
             && metadata["uid"].as_str() == Some(prior.uid)
             && metadata["annotations"][ID_ANNOTATION].as_str() == Some(prior.id)
             && metadata.get("deletionTimestamp").is_none();
@@ -121,11 +131,16 @@ impl Planner<'_> {
         shown: Option<&BTreeMap<String, String>>,
     ) -> Glance {
         let kept = prior.kept.map(|kept| by_path_text(&self.kept_texts(kept, &Value::Null)));
-        let settled = desired.value() == prior.manifest.value()
-            && self.ignoring == prior.ignoring
-            && kept.is_some()
-            && kept.as_ref() == shown;
+        let settled =
+            self.wants_the_same(desired, prior) && kept.is_some() && kept.as_ref() == shown;
         if settled { Glance::Settled } else { Glance::Ask }
+    }
+
+    /// Whether nothing that is wanted differs from what was: body, what is ignored, what is hidden.
+    fn wants_the_same(self, desired: &Manifest, prior: Prior<'_>) -> bool {
+        desired.is_same_body(prior.manifest)
+            && desired.secrecy() == prior.manifest.secrecy()
+            && self.ignoring == prior.ignoring
     }
 
     /// Our leaves on a live object as a refresh shows them: through the fields kept from our last
@@ -136,7 +151,7 @@ impl Planner<'_> {
         };
         let owners = Owners::of_object(live)?;
         let ours = self.our_fields(&kept.owners, live);
-        Ok(self.project(&ours, live, &owners, prior.manifest))
+        Ok(self.project(&ours, live, &owners, prior.manifest, prior.manifest.secrecy()))
     }
 
     /// Judges the answer to a dry-run. `live` is the object as it was read before, if this run
@@ -150,7 +165,7 @@ impl Planner<'_> {
     ) -> Result<Decision, FieldsV1Error> {
         let next = Owners::of_object(answer)?;
         let ours = self.our_fields(&next, answer);
-        let projection = self.project(&ours, answer, &next, desired);
+        let projection = self.project(&ours, answer, &next, desired, desired.secrecy());
         let spelling = match prior {
             Some(prior) => self.spelling(desired, prior, &ours, &projection, answer),
             None => Spelling::New,
@@ -175,7 +190,7 @@ impl Planner<'_> {
     ) -> Result<(Projection, Owners), FieldsV1Error> {
         let owners = Owners::of_object(answer)?;
         let ours = self.our_fields(&owners, answer);
-        Ok((self.project(&ours, answer, &owners, manifest), owners))
+        Ok((self.project(&ours, answer, &owners, manifest, manifest.secrecy()), owners))
     }
 
     /// Bodies that mean the same leave the text in state as it is. The server decides what means
@@ -189,17 +204,20 @@ impl Planner<'_> {
         projection: &Projection,
         answer: &Value,
     ) -> Spelling {
-        if desired.value() == prior.manifest.value() {
+        if desired.is_same_body(prior.manifest) {
             return Spelling::Former;
         }
-        let Some(kept) = prior.kept else {
+        let Some(kept) = prior.kept.filter(|_| desired.is_stored() && prior.manifest.is_stored())
+        else {
             return Spelling::New;
         };
+        let kept_texts = self.kept_texts(kept, answer);
+        let kept_texts = retold(&kept_texts, desired.secrecy(), answer, projection, prior.key);
         let texts = projection.texts(prior.key);
         let respelled = desired.has_same_shape(prior.manifest)
             && *ours == self.our_fields(&kept.owners, answer)
             && texts.len() == projection.0.len()
-            && texts == self.kept_texts(kept, answer)
+            && texts == kept_texts
             && spelling::same_order(ours, desired.value(), prior.manifest.value());
         if respelled { Spelling::Former } else { Spelling::New }
     }
@@ -218,22 +236,25 @@ impl Planner<'_> {
         let now = Owners::of_object(live)?;
         let ours = self.our_fields(next, answer);
         let then = kept.map(|kept| self.our_fields(&kept.owners, live)).unwrap_or_default();
+        let secrecy = desired.secrecy();
         // What was ours is looked at in the light of what was written then.
-        let mut leaves_now = self.project(&ours.difference(&then), live, &now, desired);
+        let mut leaves_now = self.project(&ours.difference(&then), live, &now, desired, secrecy);
         if let Some(prior) = prior {
-            leaves_now.0.extend(self.project(&then, live, &now, prior.manifest).0);
+            leaves_now.0.extend(self.project(&then, live, &now, prior.manifest, secrecy).0);
         }
-        let secrecy = Secrecy::of_kind(desired.gvk());
-        let told = |owners: &Owners| match secrecy {
-            Secrecy::SecretData => owners.with_string_data_as_data(),
-            Secrecy::None => owners.clone(),
+        let texts_then = kept
+            .map(|kept| retold(&kept.texts, secrecy, live, &leaves_now, key))
+            .unwrap_or_default();
+        let told = |owners: &Owners| match desired.gvk().is_secret() {
+            true => owners.with_string_data_as_data(),
+            false => owners.clone(),
         };
         let (told_now, told_next) = (told(&now), told(next));
         let mut notices = transition::compare(
             self.manager,
-            kept.map(|kept| Then { texts: &kept.texts, fields: &then }),
-            Side { texts: &leaves_now.texts(key), owners: &told_now, secrecy },
-            Side { texts: &projection.texts(key), owners: &told_next, secrecy },
+            kept.map(|_| Then { texts: &texts_then, fields: &then }),
+            Side { texts: &leaves_now.told(key), owners: &told_now, secrecy },
+            Side { texts: &projection.told(key), owners: &told_next, secrecy },
             answer,
         );
         // What our entry holds without our having written it, another k8sconnect configuration
@@ -249,6 +270,7 @@ impl Planner<'_> {
         object: &Value,
         owners: &Owners,
         manifest: &Manifest,
+        secrecy: &Secrecy,
     ) -> Projection {
         project(View {
             ours,
@@ -256,7 +278,7 @@ impl Planner<'_> {
             owners,
             manager: self.manager,
             written: &manifest.to_applied(),
-            secrecy: Secrecy::of_kind(manifest.gvk()),
+            secrecy,
         })
     }
 
@@ -289,6 +311,22 @@ impl Planner<'_> {
         Ok(self.ignoring.reaching_into_leaves(&fields, answer))
     }
 
+    /// What of our fields is to be hidden, and how that goes amiss: paths that mean none of them,
+    /// and fields that show in their own paths.
+    pub fn hidden_in_vain(
+        self,
+        desired: &Manifest,
+        answer: &Value,
+    ) -> Result<HiddenInVain, FieldsV1Error> {
+        let fields = Owners::of_object(answer)?.applied_by(self.manager);
+        let secrecy = desired.secrecy();
+        let unmatched = secrecy.unmatched(&fields, answer).into_iter();
+        Ok(HiddenInVain {
+            unmatched: unmatched.map(|pattern| pattern.text().to_owned()).collect(),
+            betrayed: secrecy.betrayed(&fields, answer),
+        })
+    }
+
     /// What is sent for an object that exists: the user's words, in the server's spelling where it
     /// is known, and ignored fields as they are now. Ignoring needs the live object.
     pub fn content(
@@ -301,9 +339,8 @@ impl Planner<'_> {
         if let Some(prior) = prior
             && let Some(kept) = prior.kept
         {
-            let secrecy = Secrecy::of_kind(desired.gvk());
             let before = prior.manifest.to_applied();
-            spelling::as_the_server_spells(&mut content, &before, &kept.texts, secrecy);
+            spelling::as_the_server_spells(&mut content, &before, &kept.texts);
         }
         match live {
             Some(live) if !self.ignoring.is_empty() => {

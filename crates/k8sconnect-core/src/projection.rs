@@ -16,9 +16,9 @@ use sha2::Sha256;
 
 use crate::field::walk::{step, step_written};
 use crate::field::{FieldPath, FieldSet, KeyFields, PathElement};
-use crate::identity::Gvk;
 use crate::owners::Owners;
-use crate::text;
+use crate::secrecy::Secrecy;
+use crate::text::{self, WITHHELD};
 
 /// What is projected, and in whose light.
 #[derive(Clone, Copy, Debug)]
@@ -32,27 +32,8 @@ pub struct View<'a> {
     pub manager: &'a str,
     /// What the user wrote: tells an empty map from one that the server filled.
     pub written: &'a Value,
-    pub secrecy: Secrecy,
-}
-
-/// Which leaves may not be shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Secrecy {
-    None,
-    /// `data` of a Secret.
-    SecretData,
-}
-
-impl Secrecy {
-    pub fn of_kind(gvk: &Gvk) -> Self {
-        if gvk.group.is_empty() && gvk.kind == "Secret" { Self::SecretData } else { Self::None }
-    }
-
-    pub fn conceals(self, path: &FieldPath) -> bool {
-        self == Self::SecretData
-            && matches!(path.elements().first(),
-                Some(PathElement::Field(name)) if name == "data" || name == "stringData")
-    }
+    /// Which leaves may not be shown.
+    pub secrecy: &'a Secrecy,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,8 +47,13 @@ impl Leaf {
     pub fn text(&self, path: &FieldPath, key: Option<&ConcealmentKey>) -> Option<String> {
         match self {
             Self::Shown(value) => Some(text::shown(value)),
-            Self::Concealed(value) => key.map(|key| concealed(key, path, value)),
+            Self::Concealed(value) => key.map(|key| concealed(key, path, &text::shown(value))),
         }
+    }
+
+    /// The leaf as a notice tells it, which may come before there is a key.
+    fn told(&self, path: &FieldPath, key: Option<&ConcealmentKey>) -> String {
+        self.text(path, key).unwrap_or_else(|| CONCEALED_VALUE.to_owned())
     }
 }
 
@@ -93,6 +79,11 @@ impl Projection {
         self.0.get(path)
     }
 
+    /// The leaves as notices tell them. Without a key those that are concealed all look alike.
+    pub fn told(&self, key: Option<&ConcealmentKey>) -> Texts {
+        self.0.iter().map(|(path, leaf)| (path.clone(), leaf.told(path, key))).collect()
+    }
+
     /// The leaves as they are shown. Those that are concealed are left out without a key.
     pub fn texts(&self, key: Option<&ConcealmentKey>) -> Texts {
         self.0
@@ -105,22 +96,52 @@ impl Projection {
 /// What is shown where not even a hash is to be had.
 pub const CONCEALED_VALUE: &str = "(sensitive)";
 
-/// How the text of a concealed leaf begins.
-pub const CONCEALED: &str = "(sensitive, hash ";
+/// Whether a text stands for a value that is not shown.
+pub fn is_concealed(text: &str) -> bool {
+    text.starts_with(WITHHELD)
+}
 
-/// A hash instead of a value. The path goes in, so that equal values of two fields do not show as
-/// equal.
-fn concealed(key: &ConcealmentKey, path: &FieldPath, value: &Value) -> String {
+/// A hash instead of a text. The path goes in, so that equal values of two fields do not show as
+/// equal. What is hashed is the text and not the value, so that a leaf which was shown so far can
+/// be compared with one that is hidden from now on.
+fn concealed(key: &ConcealmentKey, path: &FieldPath, text: &str) -> String {
     // HMAC pads a key to the length of a block with zeroes.
     let mut block = [0; 64];
     block[..32].copy_from_slice(&key.0);
     let mut mac = Hmac::<Sha256>::new(&block.into());
     mac.update(path.to_string().as_bytes());
     mac.update(&[0]);
-    mac.update(value.to_string().as_bytes());
+    mac.update(text.as_bytes());
     let hash = mac.finalize().into_bytes();
     let hex: String = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{CONCEALED}{hex})")
+    format!("(sensitive, hash {hex})")
+}
+
+/// Texts of an earlier time as they would stand under another secrecy, so that hiding a leaf, or
+/// showing it again, does not look like a change of its value. `now` are the leaves under that
+/// secrecy: only they know what is behind a hash.
+pub fn retold(
+    texts: &Texts,
+    secrecy: &Secrecy,
+    object: &Value,
+    now: &Projection,
+    key: Option<&ConcealmentKey>,
+) -> Texts {
+    let Some(key) = key else {
+        return texts.clone();
+    };
+    let retell = |(path, text): (&FieldPath, &String)| {
+        let text = match (is_concealed(text), secrecy.conceals(path, object), now.get(path)) {
+            (false, true, _) => concealed(key, path, text),
+            (true, false, Some(Leaf::Shown(value))) => {
+                let shown = text::shown(value);
+                if concealed(key, path, &shown) == *text { shown } else { text.clone() }
+            }
+            _ => text.clone(),
+        };
+        (path.clone(), text)
+    };
+    texts.iter().map(retell).collect()
 }
 
 pub fn project(view: View<'_>) -> Projection {
@@ -201,7 +222,7 @@ impl Walk<'_, '_> {
     }
 
     fn emit(&mut self, path: &FieldPath, value: Value) {
-        let leaf = if self.view.secrecy.conceals(path) {
+        let leaf = if self.view.secrecy.conceals(path, self.view.object) {
             Leaf::Concealed(value)
         } else {
             Leaf::Shown(value)

@@ -1,94 +1,178 @@
 //! The server's words without the values that must not be shown.
 //!
-//! A refusal may quote what was sent: the value of a field, a part of the object, all of it. Every
-//! sensitive leaf is cut out of the text, plain and in base64. Where that cannot be done safely,
-//! because a value is too short to be told from ordinary words, or because the text quotes Go
-//! values in a form of its own, only what names the place is kept.
+//! A refusal may quote what was sent or what is there: the value of a field, a part of the object,
+//! all of it. Every hidden value is cut out of the text, in all the spellings that Go has for it,
+//! plain and in base64. Where an object is quoted, or the difference of two, cutting cannot be
+//! trusted (long texts are broken up and shortened), so that goes as a whole. An object that hides
+//! nothing is quoted as it is.
+
+use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
 use crate::manifest::Manifest;
-use crate::projection::Secrecy;
+use crate::projection::CONCEALED_VALUE as CUT;
+use crate::secrecy::Secrecy;
+use crate::text::quoted;
 
-const CUT: &str = "(sensitive)";
-/// Shorter values also occur in ordinary words.
+/// Shorter values also occur inside of ordinary words, and are cut only where they stand alone.
 const SHORTEST: usize = 4;
 
 /// What must not be shown of one object.
 #[derive(Clone, Default)]
-pub struct Secrets(Vec<String>);
+pub struct Secrets {
+    hides: Hides,
+    /// The longest first, so that no part of one is left standing.
+    texts: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Hides {
+    #[default]
+    Nothing,
+    Something,
+}
 
 impl Secrets {
     pub fn of(manifest: &Manifest) -> Self {
-        let mut secrets = Self::default();
-        if Secrecy::of_kind(manifest.gvk()) == Secrecy::SecretData {
-            for (part, encoded) in [("data", true), ("stringData", false)] {
-                secrets.collect(&manifest.value()[part], encoded);
-            }
-        }
-        // The longest first, so that no part of one is left standing.
-        secrets.0.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        secrets.0.dedup();
-        secrets
+        Self::default().and(manifest.secrecy(), manifest.value())
     }
 
-    fn collect(&mut self, value: &Value, encoded: bool) {
-        match value {
-            Value::Object(map) => map.values().for_each(|value| self.collect(value, encoded)),
-            Value::Array(items) => items.iter().for_each(|value| self.collect(value, encoded)),
-            Value::Null => {}
-            scalar => {
-                let text = scalar.as_str().map_or_else(|| scalar.to_string(), ToOwned::to_owned);
-                let other = if encoded {
-                    BASE64.decode(text.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok())
-                } else {
-                    Some(BASE64.encode(&text))
-                };
-                for form in other.into_iter().chain([text]) {
-                    self.0.push(form.trim().to_owned());
-                    // As Go quotes it.
-                    self.0.push(form.escape_debug().to_string());
-                    self.0.extend(form.lines().map(|line| line.trim().to_owned()));
-                }
-                self.0.retain(|text| !text.is_empty());
-            }
+    /// And those in another version of the object: the server may quote what was there before.
+    #[must_use]
+    pub fn and(self, secrecy: &Secrecy, object: &Value) -> Self {
+        if secrecy.is_open() {
+            return self;
         }
+        let mut texts: BTreeSet<String> = self.texts.into_iter().collect();
+        for hidden in secrecy.hidden_in(object) {
+            collect(hidden, &mut texts);
+        }
+        let mut texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        Self { hides: Hides::Something, texts }
     }
 
     /// The words without what must not be shown.
     pub fn cut_out_of(&self, words: &str) -> String {
-        if self.0.is_empty() {
+        if self.hides == Hides::Nothing {
             return words.to_owned();
         }
-        let words = place_only(words).unwrap_or_else(|| words.to_owned());
-        if self.0.iter().any(|text| text.chars().count() < SHORTEST && words.contains(text)) {
-            return "(the server's words are not shown: they may quote a secret)".to_owned();
+        let words = without_objects(&place_only(words));
+        let mut rest = words.as_str();
+        let mut shown = String::new();
+        while let Some(first) = rest.chars().next() {
+            let before = shown.chars().last();
+            if let Some(text) = self.texts.iter().find(|text| stands_at(text, rest, before)) {
+                shown.push_str(CUT);
+                rest = &rest[text.len()..];
+            } else {
+                shown.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
         }
-        self.0.iter().fold(words, |words, text| words.replace(text.as_str(), CUT))
+        shown
     }
 }
 
+/// A value in all its forms. What is in base64 already, such as `data` of a Secret, is a value in
+/// plain text too.
+fn collect(hidden: &Value, texts: &mut BTreeSet<String>) {
+    let text = hidden.as_str().map_or_else(|| hidden.to_string(), ToOwned::to_owned);
+    texts.insert(BASE64.encode(&text));
+    let bare: String = text.split_whitespace().collect();
+    let decoded = BASE64.decode(bare).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    for form in decoded.into_iter().chain([text]) {
+        texts.extend(spellings(&form));
+        texts.extend(spellings(form.trim()));
+        // Of a text of many lines one may be quoted.
+        let lines = form.lines().map(str::trim).filter(|line| line.chars().count() >= SHORTEST);
+        texts.extend(lines.flat_map(spellings));
+    }
+}
+
+/// A text bare, and as Go and JSON quote it.
+fn spellings(text: &str) -> Vec<String> {
+    let json = quoted(text);
+    let json = json[1..json.len() - 1].to_owned();
+    // Go's JSON is fit to stand in a web page.
+    let cautious = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    vec![text.to_owned(), go_quoted(text), go_quoted(&json), go_quoted(&cautious), json, cautious]
+}
+
+/// As Go's `%q` has it, without the quotes.
+fn go_quoted(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            c if c < ' ' || c == '\u{7f}' => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Whether a hidden text begins here. A short one must stand alone.
+fn stands_at(text: &str, rest: &str, before: Option<char>) -> bool {
+    let Some(after) = rest.strip_prefix(text) else {
+        return false;
+    };
+    let in_a_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.chars().count() >= SHORTEST || !(in_a_word(before) || in_a_word(after.chars().next()))
+}
+
 /// Of a typed-patch error only the place and the type that was expected: what it got is printed as
-/// a Go value, in a form that cutting cannot be trusted with.
-fn place_only(words: &str) -> Option<String> {
-    let (before, _) = words.split_once(", got ")?;
-    Some(format!("{before}, got something else"))
+/// a Go value, in a form that cutting cannot be trusted with. Of a text that could not be decoded,
+/// not the part that is quoted around the error.
+fn place_only(words: &str) -> String {
+    if let Some((before, _)) = words.split_once(", got ") {
+        return format!("{before}, got something else");
+    }
+    if let Some((before, _)) = words.split_once(", error found in #") {
+        return format!("{before} (what was sent is not shown)");
+    }
+    words.to_owned()
+}
+
+/// The words without any object in them, from the first to the last bracket.
+fn without_objects(words: &str) -> String {
+    let mut words = words.to_owned();
+    for (open, close) in [("{", '}'), ("map[", ']')] {
+        let Some(start) = words.find(open) else {
+            continue;
+        };
+        let start = start + open.len();
+        let end = words.rfind(close).filter(|end| *end >= start).unwrap_or(words.len());
+        words.replace_range(start..end, "…");
+    }
+    words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secrecy::pattern;
+
+    fn manifest(text: &str) -> Manifest {
+        Manifest::parse(text).unwrap()
+    }
 
     fn secrets() -> Secrets {
-        Secrets::of(
-            &Manifest::parse(
-                "{apiVersion: v1, kind: Secret, metadata: {name: s}, \
-                 data: {a: aHVudGVyMg==}, stringData: {b: \"line one\\nline two\"}}",
-            )
-            .unwrap(),
-        )
+        Secrets::of(&manifest(
+            "{apiVersion: v1, kind: Secret, metadata: {name: s}, \
+             data: {a: aHVudGVyMg==}, stringData: {b: \"line one\\nline two\", c: 'a<\"b\"'}}",
+        ))
     }
 
     #[test]
@@ -99,6 +183,13 @@ mod tests {
         }
         let encoded = BASE64.encode("line one\nline two");
         assert!(!secrets().cut_out_of(&encoded).contains(&encoded));
+    }
+
+    #[test]
+    fn values_go_however_go_spells_them() {
+        for spelt in [r#"a<"b""#, r#"a<\"b\""#, r#"a\u003c\"b\""#, r#"a\\u003c\\\"b\\\""#] {
+            assert_eq!(secrets().cut_out_of(&format!("no: {spelt}.")), "no: (sensitive).");
+        }
     }
 
     #[test]
@@ -116,22 +207,46 @@ mod tests {
     }
 
     #[test]
-    fn a_value_too_short_to_be_cut_hides_all() {
-        let short = Secrets::of(
-            &Manifest::parse(
-                "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: ab}}",
-            )
-            .unwrap(),
-        );
-        assert!(short.cut_out_of("grab the value").starts_with("(the server's words"));
-        assert_eq!(short.cut_out_of("no such letters"), "no such letters");
+    fn objects_and_differences_are_not_quoted_where_something_is_hidden() {
+        let words = "Pod \"p\" is invalid: spec: Forbidden: pod updates may not change fields\n  \
+            core.PodSpec{\n  Value: strings.Join({\"hun\", - \"ter2\", + \"ter3\"}, \"\")\n}\n";
+        let shown = secrets().cut_out_of(words);
+        assert!(shown.contains("core.PodSpec{…}") && !shown.contains("ter"), "{shown}");
+        let words = "spec.template: Invalid value: {\"data\":{\"x\":\"}hunter2\"}}: immutable";
+        assert_eq!(secrets().cut_out_of(words), "spec.template: Invalid value: {…}: immutable");
+        let cut_off = "bad: map[a:hun";
+        assert_eq!(secrets().cut_out_of(cut_off), "bad: map[…");
+        let decoding = "cannot be handled as a Secret: ReadString, error found in #10 byte of \
+            ...|nter2|..., bigger context ...|hunter2|...";
+        assert!(!secrets().cut_out_of(decoding).contains("nter2"));
     }
 
     #[test]
-    fn other_kinds_have_no_secrets() {
-        let map = Manifest::parse(
-            "{apiVersion: v1, kind: ConfigMap, metadata: {name: s}, data: {a: shown}}",
+    fn a_short_value_is_cut_only_where_it_stands_alone() {
+        let short = Secrets::of(&manifest(
+            "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: ab}}",
+        ));
+        assert_eq!(short.cut_out_of("grab \"ab\""), "grab \"(sensitive)\"");
+    }
+
+    #[test]
+    fn what_stands_for_a_secret_is_not_cut_itself() {
+        let odd = Secrets::of(&manifest(
+            "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: sens, b: secret-value}}",
+        ));
+        assert_eq!(odd.cut_out_of("no secret-value here"), "no (sensitive) here");
+    }
+
+    #[test]
+    fn fields_that_the_user_hides_are_cut_and_others_stay() {
+        let map = manifest(
+            "{apiVersion: v1, kind: ConfigMap, metadata: {name: s}, data: {a: shown, b: hidden}}",
         );
-        assert_eq!(Secrets::of(&map.unwrap()).cut_out_of("shown"), "shown");
+        assert_eq!(Secrets::of(&map).cut_out_of("shown hidden {x}"), "shown hidden {x}");
+        let map = map.hiding(&[pattern("data.b").unwrap()]);
+        assert_eq!(Secrets::of(&map).cut_out_of("shown hidden"), "shown (sensitive)");
+        let before = serde_json::json!({"data": {"b": "former"}});
+        let both = Secrets::of(&map).and(map.secrecy(), &before);
+        assert_eq!(both.cut_out_of("former, then hidden"), "(sensitive), then (sensitive)");
     }
 }

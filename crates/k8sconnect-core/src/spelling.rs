@@ -12,14 +12,14 @@ use serde_json::Value;
 use crate::field::atom::same;
 use crate::field::walk::{at_written, at_written_mut, step_written, written_index};
 use crate::field::{FieldSet, PathElement};
-use crate::projection::{Secrecy, Texts};
+use crate::projection::{Texts, is_concealed};
 use crate::text;
 
 /// Puts the server's spelling into a body, for scalars that are written as they were at the last
 /// write, whose outcome is in `texts`.
-pub fn as_the_server_spells(body: &mut Value, before: &Value, texts: &Texts, secrecy: Secrecy) {
+pub fn as_the_server_spells(body: &mut Value, before: &Value, texts: &Texts) {
     for (path, shown) in texts {
-        if secrecy.conceals(path) {
+        if is_concealed(shown) {
             continue;
         }
         let spelt = text::read(shown);
@@ -86,10 +86,10 @@ mod tests {
         let texts: Texts = [("cpu".parse().unwrap(), r#""1""#.to_owned())].into();
         let before = json!({"cpu": "1000m"});
         let mut body = before.clone();
-        as_the_server_spells(&mut body, &before, &texts, Secrecy::None);
+        as_the_server_spells(&mut body, &before, &texts);
         assert_eq!(body, json!({"cpu": "1"}));
         let mut changed = json!({"cpu": "2000m"});
-        as_the_server_spells(&mut changed, &before, &texts, Secrecy::None);
+        as_the_server_spells(&mut changed, &before, &texts);
         assert_eq!(changed, json!({"cpu": "2000m"}));
     }
 

@@ -30,11 +30,15 @@ pub fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// Whether a bare string would be taken for something else: another JSON type, a quoted string,
-/// or nothing.
+/// How the text of a value begins that is not shown.
+pub(crate) const WITHHELD: &str = "(sensitive";
+
+/// Whether a bare string would be taken for something else: another JSON type, a quoted string, a
+/// value that is withheld, or nothing.
 pub fn reads_as_another_type(text: &str) -> bool {
     text.is_empty()
         || text.starts_with(['"', '{', '['])
+        || text.starts_with(WITHHELD)
         || matches!(serde_json::from_str(text), Ok(Value::Null | Value::Bool(_) | Value::Number(_)))
 }
 
@@ -57,6 +61,7 @@ mod tests {
         assert_eq!(shown(&json!("")), r#""""#);
         assert_eq!(shown(&json!("null")), r#""null""#);
         assert_eq!(shown(&json!("[]")), r#""[]""#);
+        assert_eq!(shown(&json!("(sensitive)")), r#""(sensitive)""#);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::field::walk::{at, step};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::owners::{Manager, Owners};
-use crate::projection::{CONCEALED_VALUE, Secrecy, Texts};
+use crate::projection::{CONCEALED_VALUE, Texts};
+use crate::secrecy::Secrecy;
 use crate::spelling::order;
 use crate::text;
 
@@ -28,7 +29,7 @@ pub struct Side<'a> {
     pub texts: &'a Texts,
     pub owners: &'a Owners,
     /// What may not be shown of the object.
-    pub secrecy: Secrecy,
+    pub secrecy: &'a Secrecy,
 }
 
 /// What happens to one field, with those who hold it besides us.
@@ -130,7 +131,7 @@ pub fn compare(
         let list = if holders.is_empty() { &mut notices.falls_back } else { &mut notices.stays };
         list.push(FieldNotice {
             then: texts_then.get(&path).cloned(),
-            next: Some(if next.secrecy.conceals(&path) {
+            next: Some(if next.secrecy.conceals(&path, next_object) {
                 CONCEALED_VALUE.to_owned()
             } else {
                 text::shown(after)

@@ -103,22 +103,33 @@ impl Pattern {
         found
     }
 
-    /// Whether the pattern leads to, or through, this leaf: to know that it reaches into it.
-    pub fn reaches_into(&self, leaf: &FieldPath, object: &Value) -> bool {
-        let mut steps = self.steps.as_slice();
-        let mut value = Some(object);
-        for element in leaf.elements() {
-            match steps.split_first() {
-                Some((first, rest))
-                    if first.admits(element, value.and_then(|v| step(v, element))) =>
-                {
-                    steps = rest;
-                }
-                _ => return false,
-            }
-            value = value.and_then(|value| step(value, element));
+    /// How the pattern stands to a field, seen on an object.
+    pub fn relation(&self, path: &FieldPath, object: &Value) -> Option<Relation> {
+        relation(&self.steps, path.elements(), Some(object))
+    }
+}
+
+/// How a pattern stands to a field that it has to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It means this very field.
+    Means,
+    /// It means something above it.
+    Covers,
+    /// It means something inside of it.
+    ReachesInto,
+}
+
+fn relation(steps: &[Step], elements: &[PathElement], object: Option<&Value>) -> Option<Relation> {
+    match (steps.split_first(), elements.split_first()) {
+        (None, None) => Some(Relation::Means),
+        (None, Some(_)) => Some(Relation::Covers),
+        (Some(_), None) => Some(Relation::ReachesInto),
+        (Some((first, rest)), Some((element, below))) => {
+            let value = object.and_then(|object| step(object, element));
+            let named = first.admits(element, value).then(|| relation(rest, below, value));
+            named.flatten().or_else(|| relation(bare_key(steps, element)?, below, value))
         }
-        !steps.is_empty()
     }
 }
 
@@ -136,6 +147,13 @@ impl Step {
                     held.is_some_and(|held| same(held, &value.0))
                 })
             }
+            // An item of a list whose keys nobody has told yet.
+            (Step::Member(member), PathElement::Index(_)) => {
+                item.is_some_and(|item| same(item, &member.0))
+            }
+            (Step::Holding(wanted), PathElement::Index(_)) => wanted.iter().all(|(name, value)| {
+                item.and_then(|item| item.get(name)).is_some_and(|held| same(held, &value.0))
+            }),
             _ => false,
         }
     }
@@ -390,10 +408,11 @@ mod tests {
     #[test]
     fn a_pattern_that_reaches_into_a_leaf_is_seen() {
         let leaf: FieldPath = "spec.replicas".parse().unwrap();
-        let reaches = |text| Pattern::parse(text).unwrap().reaches_into(&leaf, &object());
-        assert!(reaches("spec.replicas.more"));
-        assert!(!reaches("spec.replicas"));
-        assert!(!reaches("spec"));
+        let relation = |text| Pattern::parse(text).unwrap().relation(&leaf, &object());
+        assert_eq!(relation("spec.replicas.more"), Some(Relation::ReachesInto));
+        assert_eq!(relation("spec.replicas"), Some(Relation::Means));
+        assert_eq!(relation("spec"), Some(Relation::Covers));
+        assert_eq!(relation("spec.other"), None);
     }
 
     fn notation_is_odd(element: &PathElement) -> bool {

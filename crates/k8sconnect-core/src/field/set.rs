@@ -88,6 +88,13 @@ impl FieldSet {
         members
     }
 
+    /// The members below which the set has nothing, in order.
+    pub fn leaves(&self) -> Vec<FieldPath> {
+        let mut members = self.members();
+        members.retain(|path| self.below(path).is_some_and(FieldSet::is_leaf));
+        members
+    }
+
     #[must_use]
     pub fn union(&self, other: &FieldSet) -> FieldSet {
         let mut children = self.children.clone();

@@ -41,7 +41,7 @@ impl Planner<'_> {
         let (wanted, next) = self.written(manifest, answer)?;
         let ours = self.our_fields(&next, answer);
         let now = Owners::of_object(live)?;
-        let leaves = self.project(&ours, live, &now, manifest);
+        let leaves = self.project(&ours, live, &now, manifest, manifest.secrecy());
         let stands = leaves == wanted && self.our_fields(&now, live) == ours;
         let standing = if stands { Standing::AsApplied(now) } else { Standing::Changed };
         Ok(Recovered { leaves, standing })

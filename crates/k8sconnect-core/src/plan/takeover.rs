@@ -34,8 +34,8 @@ impl Planner<'_> {
     ) -> Result<Takeover, FieldsV1Error> {
         let (now, next) = (Owners::of_object(live)?, Owners::of_object(answer)?);
         let ours = self.our_fields(&next, answer);
-        let leaves = self.project(&ours, answer, &next, desired);
-        let before = self.project(&ours, live, &now, desired).texts(key);
+        let leaves = self.project(&ours, answer, &next, desired, desired.secrecy());
+        let before = self.project(&ours, live, &now, desired, desired.secrecy()).texts(key);
         let mark = |object: &Value| {
             object["metadata"]["annotations"][ID_ANNOTATION].as_str().map(ToOwned::to_owned)
         };

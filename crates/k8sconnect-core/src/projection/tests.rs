@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::identity::Gvk;
 use crate::manifest::Manifest;
 use crate::specimen::any_specimen;
 
@@ -11,7 +12,7 @@ const US: &str = "k8sconnect";
 fn shown(object: &Value, written: &Value) -> BTreeMap<String, String> {
     let owners = Owners::of_object(object).unwrap();
     let ours = owners.applied_by(US);
-    let secrecy = Secrecy::of_kind(&Gvk::new("v1", object["kind"].as_str().unwrap_or_default()));
+    let secrecy = &Secrecy::of(&Gvk::new("v1", object["kind"].as_str().unwrap_or_default()), &[]);
     let view = View { ours: &ours, object, owners: &owners, manager: US, written, secrecy };
     let key = ConcealmentKey([1; 32]);
     project(view).texts(Some(&key)).into_iter().map(|(p, t)| (p.to_string(), t)).collect()
@@ -102,7 +103,7 @@ fn an_empty_map_that_the_server_drops_is_shown_as_long_as_it_is_ours() {
         owners: &Owners::of_object(&live).unwrap(),
         manager: US,
         written: &json!({"emptyDir": {}}),
-        secrecy: Secrecy::None,
+        secrecy: &Secrecy::default(),
     });
     assert_eq!(projection, Projection::default());
 }
@@ -130,7 +131,7 @@ fn an_atomic_that_was_written_empty_and_taken_shows_what_is_in_it_now() {
         owners: &owners,
         manager: US,
         written: &written,
-        secrecy: Secrecy::None,
+        secrecy: &Secrecy::default(),
     });
     let texts: Vec<_> = projection.texts(None).into_values().collect();
     assert_eq!(texts, [r#"{"app":"theirs"}"#]);
@@ -169,7 +170,7 @@ proptest! {
         let ours = specimen.fields();
         let projection = project(View {
             ours: &ours, object: &answer, owners: &owners, manager: US,
-            written: manifest.value(), secrecy: Secrecy::None,
+            written: manifest.value(), secrecy: &Secrecy::default(),
         });
         for (path, leaf) in &projection.0 {
             let there = crate::field::walk::at(&answer, path).cloned().map(Leaf::Shown);

@@ -43,12 +43,12 @@ fn told(then: Option<&str>, now: &Moment, next: &Moment) -> Notices {
         Side {
             texts: &texts(now.value),
             owners: &Owners::of_object(&live).unwrap(),
-            secrecy: Secrecy::None,
+            secrecy: &Secrecy::default(),
         },
         Side {
             texts: &texts(next.value.filter(|_| ours_next)),
             owners: &Owners::of_object(&answer).unwrap(),
-            secrecy: Secrecy::None,
+            secrecy: &Secrecy::default(),
         },
         &answer,
     )
