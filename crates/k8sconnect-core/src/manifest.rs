@@ -156,6 +156,11 @@ impl Manifest {
         self.storage == Storage::Kept
     }
 
+    /// Whether there is a body to send, and not just what is remembered of one.
+    pub fn is_whole(&self) -> bool {
+        self.value.get("apiVersion").is_some()
+    }
+
     /// Whether the other is the same body, as far as its author says.
     pub fn is_same_body(&self, other: &Manifest) -> bool {
         match (&self.storage, &other.storage) {

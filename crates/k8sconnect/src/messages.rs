@@ -5,6 +5,7 @@
 //! wrapped are indented. No secret is ever quoted.
 
 pub(crate) mod blast;
+pub(crate) mod body;
 pub(crate) mod connection;
 pub(crate) mod data;
 pub(crate) mod documents;
@@ -42,9 +43,13 @@ fn paragraphs<const N: usize>(parts: [&str; N]) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n\n")
 }
 
-/// `1 field`, `2 fields`.
+/// `1 field`, `2 fields`, `2 entries`.
 fn count(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+    match one.strip_suffix('y') {
+        _ if n == 1 => format!("1 {one}"),
+        Some(stem) => format!("{n} {stem}ies"),
+        None => format!("{n} {one}s"),
+    }
 }
 
 #[cfg(test)]

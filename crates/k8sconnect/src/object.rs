@@ -2,6 +2,7 @@
 
 mod apply;
 mod blast;
+mod body;
 mod delete;
 mod held;
 mod identity;
@@ -23,6 +24,7 @@ use tfplugin::{
     Plan, PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update,
 };
 
+use crate::messages::manifest::Attribute;
 use crate::session::Session;
 use crate::terms::Terms;
 use crate::{connect, messages};
@@ -61,13 +63,19 @@ impl Resource for ObjectResource {
     ) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         notices.extend(connect::warnings(&config.cluster));
-        if let Some(body) = config.yaml_body.known() {
+        let bodies =
+            [(&config.yaml_body, Attribute::Body), (&config.yaml_body_wo, Attribute::WriteOnly)];
+        for (body, attribute) in bodies {
+            let Some(body) = body.known() else {
+                continue;
+            };
             match Manifest::parse(body) {
-                Ok(manifest) => notices.extend(messages::manifest::oddities(&manifest)),
-                Err(errors) => problems.push(messages::manifest::unusable(&errors)),
+                Ok(manifest) => notices.extend(messages::manifest::oddities(&manifest, attribute)),
+                Err(errors) => problems.push(messages::manifest::unusable(&errors, attribute)),
             }
         }
         for checked in [
+            body::check(&config).err(),
             connect::check(&config.cluster, &config.cluster_name).err(),
             Terms::read(&config).err(),
         ] {

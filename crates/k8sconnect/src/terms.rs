@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use k8sconnect_cluster::{Conflicts, Propagation};
+use k8sconnect_core::field::Pattern;
+use k8sconnect_core::field::pattern::PatternError;
 use k8sconnect_core::ignore::{Ignore, Ignoring, Yielded};
+use k8sconnect_core::secrecy;
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use crate::messages;
+use crate::messages::terms::List;
 use crate::object::ObjectModel;
 
 /// How long an apply waits for a kind or a namespace unless told otherwise.
@@ -18,6 +22,8 @@ pub(crate) struct Terms {
     pub(crate) adoption: Adoption,
     pub(crate) apply_timeout: Duration,
     pub(crate) deletion: DeletionTerms,
+    /// What is not to be shown, besides what the kind hides.
+    pub(crate) hidden: Vec<Pattern>,
     ignores: Vec<Ignore>,
 }
 
@@ -56,8 +62,8 @@ impl Terms {
     /// once.
     pub(crate) fn read(model: &ObjectModel) -> Result<Option<Self>, Diagnostics> {
         let mut problems = Diagnostics::new();
-        let mut ignores = Vec::new();
         let mut unknown = model.ignore_fields.is_unknown()
+            || model.sensitive_fields.is_unknown()
             || model.force_conflicts.is_unknown()
             || model.adopt.is_unknown()
             || model.apply_timeout.is_unknown()
@@ -65,17 +71,9 @@ impl Terms {
             || model.delete_timeout.is_unknown()
             || model.delete_propagation.is_unknown()
             || model.force_destroy.is_unknown();
-        for (n, field) in model.ignore_fields.known().into_iter().flatten().enumerate() {
-            let path = AttributePath::root("ignore_fields").index(n as i64);
-            match field {
-                Value::Known(text) => match Ignore::parse(text) {
-                    Ok(ignore) => ignores.push(ignore),
-                    Err(error) => problems.push(messages::terms::no_path(&error).at(path)),
-                },
-                Value::Unknown => unknown = true,
-                Value::Null => problems.push(messages::terms::null_path().at(path)),
-            }
-        }
+        let mut read = Fields { problems: &mut problems, unknown: &mut unknown };
+        let ignores = read.list(&model.ignore_fields, List::Ignored, Ignore::parse);
+        let hidden = read.list(&model.sensitive_fields, List::Sensitive, secrecy::pattern);
         let mut time = |name: &'static str, value: &Value<String>| {
             let text = value.known()?;
             let read = duration(text);
@@ -125,6 +123,7 @@ impl Terms {
             apply_timeout,
             deletion: DeletionTerms { protection, timeout, propagation, stuck },
             ignores,
+            hidden,
         }))
     }
 
@@ -144,6 +143,37 @@ impl Terms {
             Ignore::Manager(name) => Some(name.as_str()),
             Ignore::Fields(_) => None,
         })
+    }
+}
+
+/// Reads lists of fields, and notes what is wrong or not known.
+struct Fields<'a> {
+    problems: &'a mut Diagnostics,
+    unknown: &'a mut bool,
+}
+
+impl Fields<'_> {
+    fn list<T>(
+        &mut self,
+        fields: &Value<Vec<Value<String>>>,
+        list: List,
+        read: impl Fn(&str) -> Result<T, PatternError>,
+    ) -> Vec<T> {
+        let mut found = Vec::new();
+        for (n, field) in fields.known().into_iter().flatten().enumerate() {
+            let path = AttributePath::root(list.name()).index(n as i64);
+            match field {
+                Value::Known(text) => match read(text) {
+                    Ok(entry) => found.push(entry),
+                    Err(error) => {
+                        self.problems.push(messages::terms::no_path(list, &error).at(path));
+                    }
+                },
+                Value::Unknown => *self.unknown = true,
+                Value::Null => self.problems.push(messages::terms::null_path(list).at(path)),
+            }
+        }
+        found
     }
 }
 

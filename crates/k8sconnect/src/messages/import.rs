@@ -4,11 +4,11 @@ use k8sconnect_cluster::ConnectionError;
 use k8sconnect_core::identity::{IdentityChange, ObjectKey};
 use k8sconnect_core::import_body::NoSuchManager;
 use k8sconnect_core::import_id::{Chosen, ImportIdError};
-use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::plan::Takeover;
 use k8sconnect_core::rejection::Status;
 use tfplugin::Diagnostic;
 
+use super::refusal::Subject;
 use super::{ABSENT, count, one_line, paragraphs, refusal};
 
 /// More fields than this are counted, not listed.
@@ -274,8 +274,8 @@ pub(crate) fn another_object(key: &ObjectKey, changes: &[IdentityChange]) -> Dia
 }
 
 /// The server refuses the first write.
-pub(crate) fn not_as_it_is(manifest: &Manifest, status: &Status) -> Diagnostic {
-    let mut refused = refusal::refused(manifest, status);
+pub(crate) fn not_as_it_is(subject: Subject<'_>, status: &Status) -> Diagnostic {
+    let mut refused = refusal::refused(subject, status);
     refused.detail = paragraphs([
         &refused.detail,
         "The object was imported and has not been written since, so it is never replaced for \

@@ -1,20 +1,40 @@
-//! What is said about `yaml_body`.
+//! What is said about a body that cannot be read.
 
 use k8sconnect_core::manifest::{Manifest, ManifestError};
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::{count, paragraphs};
 
-pub(crate) fn unusable(errors: &[ManifestError]) -> Diagnostic {
+/// Which attribute a body stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attribute {
+    Body,
+    WriteOnly,
+}
+
+impl Attribute {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Body => "yaml_body",
+            Self::WriteOnly => "yaml_body_wo",
+        }
+    }
+
+    fn path(self) -> AttributePath {
+        AttributePath::root(self.name())
+    }
+}
+
+pub(crate) fn unusable(errors: &[ManifestError], attribute: Attribute) -> Diagnostic {
     let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
     let mut advice: Vec<_> = errors.iter().map(advice).collect();
     advice.dedup();
     let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
     Diagnostic::error(
-        "`yaml_body` is not one Kubernetes object",
+        format!("`{}` is not one Kubernetes object", attribute.name()),
         paragraphs([&found, &advice.join("\n\n")]),
     )
-    .at(path())
+    .at(attribute.path())
 }
 
 fn advice(error: &ManifestError) -> &'static str {
@@ -50,7 +70,7 @@ fn advice(error: &ManifestError) -> &'static str {
 }
 
 /// What is legal, but seldom meant.
-pub(crate) fn oddities(manifest: &Manifest) -> Diagnostics {
+pub(crate) fn oddities(manifest: &Manifest, attribute: Attribute) -> Diagnostics {
     let mut notices = Diagnostics::new();
     for (written, position) in manifest.boolean_keys() {
         let detail = format!(
@@ -59,11 +79,7 @@ pub(crate) fn oddities(manifest: &Manifest) -> Diagnostics {
              Put it in quotes if you mean the word."
         );
         let summary = format!("A key of {} is read as a boolean", manifest.key());
-        notices.push(Diagnostic::warning(summary, detail).at(path()));
+        notices.push(Diagnostic::warning(summary, detail).at(attribute.path()));
     }
     notices
-}
-
-fn path() -> AttributePath {
-    AttributePath::root("yaml_body")
 }

@@ -7,11 +7,12 @@ use k8sconnect_cluster::{Error, NotYet};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::identity::{ID_ANNOTATION, IdentityChange, ObjectKey};
 use k8sconnect_core::import_id;
+use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
-use super::refusal::said;
+use super::refusal::{Subject, on_body, said};
 use super::stuck::{commands, what_holds};
 use super::{ABSENT, count, one_line, paragraphs};
 use crate::object::Surprise;
@@ -30,10 +31,11 @@ pub(crate) fn identity_changes(key: &ObjectKey, changes: &[IdentityChange]) -> D
     )
 }
 
-pub(crate) fn not_deleted(key: &ObjectKey, error: &Error) -> Diagnostic {
+pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
+    let key = subject.manifest.key();
     let (why, advice) = match error {
         Error::Refused(status) => (
-            said(status.code, &status.message),
+            said(status.code, &subject.quoted(&status.message)),
             "State keeps the object. Remove what forbids the deletion and run again.".to_owned(),
         ),
         other => (other.why(), format!("State keeps the object. {}", other.advice())),
@@ -408,15 +410,19 @@ pub(crate) fn answered_otherwise(key: &ObjectKey, surprises: &[Surprise]) -> Dia
 
 /// The server's own warnings, on the object that caused them.
 pub(crate) fn server_warnings(key: &ObjectKey, warnings: &[String]) -> Diagnostics {
-    let mut notices = Diagnostics::new();
-    for warning in warnings {
-        notices.push(
-            Diagnostic::warning(
-                format!("{key}: the API server warns"),
-                format!("{warning}\n\nThis is the server's own advice; nothing was refused."),
-            )
-            .at(AttributePath::root("yaml_body")),
-        );
-    }
-    notices
+    let warning = |words: &String| {
+        Diagnostic::warning(
+            format!("{key}: the API server warns"),
+            format!("{words}\n\nThis is the server's own advice; nothing was refused."),
+        )
+    };
+    warnings.iter().map(warning).collect()
+}
+
+/// The same about a body that was sent, without what must not be shown of it.
+pub(crate) fn warnings_about(manifest: &Manifest, warnings: &[String]) -> Diagnostics {
+    let quoted: Vec<_> =
+        warnings.iter().map(|words| Subject::from(manifest).quoted(words)).collect();
+    let told = server_warnings(manifest.key(), &quoted);
+    told.into_iter().map(|warning| on_body(manifest, warning)).collect()
 }

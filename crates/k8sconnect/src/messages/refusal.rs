@@ -1,13 +1,13 @@
 //! What is said when the server says no, or nothing at all.
 //!
 //! The server is quoted, never paraphrased: its words are what people search for. What it quotes of
-//! a Secret is cut out first.
+//! values that must not be shown is cut out first.
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::field::walk;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::projection::Secrecy;
+use k8sconnect_core::projection::CONCEALED_VALUE;
 use k8sconnect_core::rejection::{Cause, Rejection, Status};
 use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::text;
@@ -15,6 +15,43 @@ use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
 
 use super::{ABSENT, count, one_line, paragraphs};
+
+/// What a refusal is about: a body, and another version of it that the server may quote as well.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) former: Option<&'a Value>,
+}
+
+impl<'a> From<&'a Manifest> for Subject<'a> {
+    fn from(manifest: &'a Manifest) -> Self {
+        Self { manifest, former: None }
+    }
+}
+
+impl Subject<'_> {
+    fn key(&self) -> &ObjectKey {
+        self.manifest.key()
+    }
+
+    /// The server's words without what must not be shown.
+    pub(super) fn quoted(&self, words: &str) -> String {
+        let secrets = Secrets::of(self.manifest);
+        let secrets = match self.former {
+            Some(former) => secrets.and(self.manifest.secrecy(), former),
+            None => secrets,
+        };
+        secrets.cut_out_of(words)
+    }
+
+    fn by_field(&self, causes: &[Cause]) -> Vec<String> {
+        let line = |cause: &Cause| {
+            let words = one_line(&self.quoted(&cause.message));
+            format!("  {}: {words}", self.quoted(&cause.field))
+        };
+        causes.iter().map(line).collect()
+    }
+}
 
 /// A question about an object was not answered.
 pub(crate) fn unanswered(key: &ObjectKey, error: &Error) -> Diagnostic {
@@ -29,10 +66,11 @@ pub(crate) fn unanswered(key: &ObjectKey, error: &Error) -> Diagnostic {
 }
 
 /// A body was sent, and not taken.
-pub(crate) fn not_taken(manifest: &Manifest, error: &Error) -> Diagnostic {
+pub(crate) fn not_taken<'a>(subject: impl Into<Subject<'a>>, error: &Error) -> Diagnostic {
+    let subject = subject.into();
     match error {
-        Error::Refused(status) => refused(manifest, status),
-        error => unreached(manifest.key(), error),
+        Error::Refused(status) => refused(subject, status),
+        error => unreached(subject.key(), error),
     }
 }
 
@@ -44,31 +82,25 @@ fn unreached(key: &ObjectKey, error: &Error) -> Diagnostic {
 }
 
 /// The server refused a body.
-pub(crate) fn refused(manifest: &Manifest, status: &Status) -> Diagnostic {
-    let secrets = Secrets::of(manifest);
-    let words = said(status.code, &secrets.cut_out_of(&status.message));
-    let line = |cause: &Cause| {
-        format!("  {}: {}", cause.field, one_line(&secrets.cut_out_of(&cause.message)))
-    };
-    let lines: Vec<_> =
-        status.details.causes.iter().filter(|cause| !cause.field.is_empty()).map(line).collect();
+pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> Diagnostic {
+    let subject = subject.into();
+    let words = said(status.code, &subject.quoted(&status.message));
+    let named: Vec<_> =
+        status.details.causes.iter().filter(|cause| !cause.field.is_empty()).cloned().collect();
+    let lines = subject.by_field(&named);
     // One cause is in the message already.
     let by_field =
         if lines.len() > 1 { format!("By field:\n{}", lines.join("\n")) } else { String::new() };
     let (what, advice) = sense(status);
     let detail = paragraphs([&words, &by_field, advice]);
-    on_body(manifest, Diagnostic::error(format!("{} {what}", manifest.key()), detail))
+    on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
 }
 
 /// A field that can never change, proved to be so.
-pub(crate) fn immutable(manifest: &Manifest, status: &Status, causes: &[Cause]) -> Diagnostic {
-    let secrets = Secrets::of(manifest);
-    let line = |cause: &Cause| {
-        format!("  {}: {}", cause.field, one_line(&secrets.cut_out_of(&cause.message)))
-    };
-    let lines: Vec<_> = causes.iter().map(line).collect();
+pub(crate) fn immutable(subject: Subject<'_>, status: &Status, causes: &[Cause]) -> Diagnostic {
+    let lines = subject.by_field(causes);
     Diagnostic::warning(
-        format!("{} must be replaced", manifest.key()),
+        format!("{} must be replaced", subject.key()),
         format!(
             "What you changed cannot change once the object exists. The API server said (HTTP \
              {}):\n\n{}\n\nTerraform deletes the object and creates it again. To keep it, restore \
@@ -80,29 +112,27 @@ pub(crate) fn immutable(manifest: &Manifest, status: &Status, causes: &[Cause]) 
 }
 
 /// A map was emptied, and the server cannot take that.
-pub(crate) fn emptied(manifest: &Manifest, status: &Status, cause: &Cause) -> Diagnostic {
-    let secrets = Secrets::of(manifest);
+pub(crate) fn emptied(subject: Subject<'_>, status: &Status, cause: &Cause) -> Diagnostic {
     let diagnostic = Diagnostic::error(
-        format!("{}: `{}` cannot be emptied like this", manifest.key(), cause.field),
+        format!("{}: `{}` cannot be emptied like this", subject.key(), cause.field),
         paragraphs([
-            &said(status.code, &secrets.cut_out_of(&status.message)),
+            &said(status.code, &subject.quoted(&status.message)),
             "When the last key of a map goes, the API server makes null of the empty map that is \
              left, and then refuses the null. The map itself is fine.",
             "Leave the field out of `yaml_body` altogether instead of writing `{}`.",
         ]),
     );
-    on_body(manifest, diagnostic)
+    on_body(subject.manifest, diagnostic)
 }
 
 /// A change that was refused, and that a replacement might or might not get past.
-pub(crate) fn unproved(manifest: &Manifest, status: &Status, obstacle: &Status) -> Diagnostic {
-    let secrets = Secrets::of(manifest);
+pub(crate) fn unproved(subject: Subject<'_>, status: &Status, obstacle: &Status) -> Diagnostic {
     let quoted = |status: &Status| match status.code {
         0 => "No clear answer came.".to_owned(),
-        code => said(code, &secrets.cut_out_of(&status.message)),
+        code => said(code, &subject.quoted(&status.message)),
     };
     let diagnostic = Diagnostic::error(
-        format!("{} cannot be changed like this", manifest.key()),
+        format!("{} cannot be changed like this", subject.key()),
         paragraphs([
             &quoted(status),
             &format!(
@@ -115,7 +145,7 @@ pub(crate) fn unproved(manifest: &Manifest, status: &Status, obstacle: &Status) 
              `yaml_body`.",
         ]),
     );
-    on_body(manifest, diagnostic)
+    on_body(subject.manifest, diagnostic)
 }
 
 /// An immutable field became known only while applying.
@@ -158,24 +188,27 @@ fn holder(cause: &Cause) -> &str {
 fn conflict(cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
     let field = cause.field.trim_start_matches('.');
     let mut lines = vec![format!("  {field}"), format!("    held by  {}", holder(cause))];
-    if Secrecy::of_kind(desired.gvk()) == Secrecy::None
-        && let (Ok(path), Some(live)) = (field.parse(), live)
-    {
-        let shown = |value: Option<&Value>| {
-            value.map_or(ABSENT.to_owned(), |value| one_line(&text::shown(value)))
+    if let (Ok(path), Some(live)) = (field.parse(), live) {
+        let shown = |value: Option<&Value>| match value {
+            None => ABSENT.to_owned(),
+            Some(_) if desired.secrecy().conceals(&path, live) => CONCEALED_VALUE.to_owned(),
+            Some(value) => one_line(&text::shown(value)),
         };
         lines.push(format!("    is now   {}", shown(walk::at(live, &path))));
-        lines.push(format!("    yours    {}", shown(walk::at_written(desired.value(), &path))));
+        lines.push(format!(
+            "    yours    {}",
+            shown(walk::at_written(&desired.to_applied(), &path))
+        ));
     }
     lines.join("\n")
 }
 
-/// Terraform prints the lines of the attribute that a diagnostic points to. A Secret's body is
-/// better not printed.
-fn on_body(manifest: &Manifest, diagnostic: Diagnostic) -> Diagnostic {
-    match Secrecy::of_kind(manifest.gvk()) {
-        Secrecy::None => diagnostic.at(AttributePath::root("yaml_body")),
-        Secrecy::SecretData => diagnostic,
+/// Terraform prints the lines of the attribute that a diagnostic points to. A body that holds
+/// secrets is better not printed.
+pub(super) fn on_body(manifest: &Manifest, diagnostic: Diagnostic) -> Diagnostic {
+    match manifest.secrecy().is_open() {
+        true => diagnostic.at(AttributePath::root("yaml_body")),
+        false => diagnostic,
     }
 }
 

@@ -17,11 +17,15 @@ use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation};
 use k8sconnect_core::rejection::{Cause, Details, Status};
+use k8sconnect_core::secrecy;
 use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use serde_json::json;
 use tfplugin::{AttributePath, Diagnostic, Mismatch};
 
 use super::blast::Fate;
+use super::manifest::Attribute;
+use super::refusal::Subject;
+use super::terms::List;
 use super::*;
 use crate::object::Surprise;
 
@@ -84,10 +88,14 @@ fn manifest_messages() -> Vec<Diagnostic> {
         "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: \"!\"}\n",
         "apiVersion: v1\nkind: Pod\nkind: Job\nmetadata:\n  name: a\n",
     ];
-    let mut messages: Vec<_> =
-        broken.iter().map(|text| manifest::unusable(&Manifest::parse(text).unwrap_err())).collect();
+    let mut messages: Vec<_> = broken
+        .iter()
+        .map(|text| manifest::unusable(&Manifest::parse(text).unwrap_err(), Attribute::Body))
+        .collect();
     let odd = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {on: x}}";
-    messages.extend(manifest::oddities(&Manifest::parse(odd).unwrap()));
+    messages.extend(manifest::oddities(&Manifest::parse(odd).unwrap(), Attribute::Body));
+    let secret = Manifest::parse("a: [").unwrap_err();
+    messages.push(manifest::unusable(&secret, Attribute::WriteOnly));
     messages
 }
 
@@ -135,12 +143,12 @@ fn refusals() -> Vec<Diagnostic> {
     let live = json!({"spec": {"replicas": 5}});
     messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
     let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
-    let replaced = refusal::immutable(&web(), &fixed, &fixed.details.causes);
+    let replaced = refusal::immutable((&web()).into(), &fixed, &fixed.details.causes);
     messages.push(refusal::immutable_known_late(&web(), &replaced));
     messages.push(replaced);
-    messages.push(refusal::emptied(&web(), &fixed, &fixed.details.causes[0]));
+    messages.push(refusal::emptied((&web()).into(), &fixed, &fixed.details.causes[0]));
     let taken = status(422, "provided port is already allocated", &[]);
-    messages.push(refusal::unproved(&web(), &fixed, &taken));
+    messages.push(refusal::unproved((&web()).into(), &fixed, &taken));
     let host = || "https://127.0.0.1:6443".to_owned();
     for trouble in [
         Trouble::Refused,
@@ -192,7 +200,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::identity_changes(key, &change),
         object::identity_known_late(key, &change),
         object::if_applying(key),
-        object::not_deleted(key, &forbidden),
+        object::not_deleted((&web).into(), &forbidden),
         object::still_there(key, &live, long),
         object::still_there(key, &json!({}), long),
         object::still_there(shop.key(), &full, long),
@@ -228,7 +236,7 @@ fn object_messages() -> Vec<Diagnostic> {
         "annotations": {k8sconnect_core::identity::ID_ANNOTATION: "0f3a"},
     }});
     messages.extend(object::standing(key, "ours", &going));
-    messages.extend(object::server_warnings(key, &["spec.x is deprecated".to_owned()]));
+    messages.extend(object::warnings_about(&web, &["spec.x is deprecated".to_owned()]));
     messages
 }
 
@@ -395,13 +403,45 @@ fn other_messages() -> Vec<Diagnostic> {
         state::private_unreadable("kept", "it has version 2, this release reads 1"),
         state::body_unreadable(&errors),
         state::unknown_terms(),
-        terms::no_path(&Pattern::parse("spec.containers[0]").unwrap_err()),
-        terms::null_path(),
+        state::unnamed(),
+        terms::no_path(List::Ignored, &Pattern::parse("spec.containers[0]").unwrap_err()),
+        terms::null_path(List::Ignored),
+        terms::no_path(List::Sensitive, &secrecy::pattern("metadata.name").unwrap_err()),
+        terms::null_path(List::Sensitive),
         terms::no_propagation("later"),
         terms::protected_and_forced(),
         terms::no_duration("5", "a duration is written as in `90s`, `5m` or `1h30m`"),
         terms::ignored_in_vain(web().key(), &[vain]),
     ]
+}
+
+fn body_messages() -> Vec<Diagnostic> {
+    let (web, secret) = (web(), secret());
+    let member = path(r#"spec.tokens[="hunter2"]"#);
+    let key = path("spec.users[password=hunter2].password");
+    let former = json!({"stringData": {"a": "hunter2 of old"}});
+    let before = Subject { manifest: &secret, former: Some(&former) };
+    let denied = status(422, "no: hunter2 of old may not become hunter2 {hunt", &[]);
+    let change = [("metadata.name", "web".to_owned(), "site".to_owned())];
+    let mut messages = vec![
+        body::none(),
+        body::both(),
+        body::no_version(),
+        body::version_alone(),
+        body::another_object(web.key(), &change),
+        body::hides_nothing(web.key(), &["spec.arsg".to_owned(), "spec.x[*]".to_owned()]),
+        body::shown_by_its_path(web.key(), &[member, key]),
+        refusal::refused(before, &denied),
+    ];
+    messages.extend(object::warnings_about(&secret, &["hunter2 is weak".to_owned()]));
+    let cause = Cause {
+        reason: "FieldManagerConflict".into(),
+        message: "conflict with \"vault\" using v1".into(),
+        field: ".data.a".into(),
+    };
+    let live = json!({"data": {"a": "aHVudGVyMg=="}});
+    messages.push(refusal::conflicts(&[cause], &secret, Some(&live)));
+    messages
 }
 
 fn import_messages() -> Vec<Diagnostic> {
@@ -439,7 +479,7 @@ fn import_messages() -> Vec<Diagnostic> {
         import::takes_over(web.key(), &as_it_is),
         import::takes_over(web.key(), &changed),
         import::another_object(web.key(), &[("metadata.name", "web".into(), "shop".into())]),
-        import::not_as_it_is(&web, &immutable),
+        import::not_as_it_is((&web).into(), &immutable),
     ]
 }
 
@@ -454,6 +494,7 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         upgrade_messages(),
         whereabouts_messages(),
         other_messages(),
+        body_messages(),
         import_messages(),
         data::messages(),
         data::functions(),
@@ -477,6 +518,8 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         assert!(message.detail.len() > 40, "`{}` says too little", message.summary);
         assert!(!message.summary.ends_with('.'), "`{}` is a heading", message.summary);
     }
-    assert!(!text.contains("hunter2"), "a secret is shown");
+    for secret in ["hunter2", "aHVudGVyMg"] {
+        assert!(!text.contains(secret), "a secret is shown");
+    }
     insta::assert_snapshot!("messages", text);
 }

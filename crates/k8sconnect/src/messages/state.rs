@@ -26,6 +26,15 @@ pub(crate) fn body_unreadable(errors: &[ManifestError]) -> Diagnostic {
     )
 }
 
+/// Nothing says which object it is.
+pub(crate) fn unnamed() -> Diagnostic {
+    Diagnostic::error(
+        "State does not say which object it holds",
+        "Its body was never stored, and `object_ref`, which names the object, is missing.\n\n\
+         Was the state edited by hand? Restore an earlier version of it. Nothing was changed.",
+    )
+}
+
 pub(crate) fn unknown_terms() -> Diagnostic {
     Diagnostic::error(
         "State holds arguments that are not known",

@@ -9,14 +9,45 @@ use super::paragraphs;
 
 const FORMS: &str = "Fields are written as in `spec.replicas`, \
     `spec.template.spec.containers[name=app].image`, `metadata.annotations[\"example.com/x\"]` or \
-    `spec.ports[*].nodePort`; `manager=NAME` stands for all that a manager holds.";
+    `spec.ports[*].nodePort`";
 
-pub(crate) fn no_path(error: &PatternError) -> Diagnostic {
-    Diagnostic::error("`ignore_fields` names no field", paragraphs([&format!("{error}."), FORMS]))
+/// The lists of fields that a user may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    Ignored,
+    Sensitive,
 }
 
-pub(crate) fn null_path() -> Diagnostic {
-    Diagnostic::error("`ignore_fields` holds a null", paragraphs(["Every entry is a text.", FORMS]))
+impl List {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ignored => "ignore_fields",
+            Self::Sensitive => "sensitive_fields",
+        }
+    }
+
+    fn forms(self) -> String {
+        match self {
+            Self::Ignored => {
+                format!("{FORMS}; `manager=NAME` stands for all that a manager holds.")
+            }
+            Self::Sensitive => format!("{FORMS}."),
+        }
+    }
+}
+
+pub(crate) fn no_path(list: List, error: &PatternError) -> Diagnostic {
+    Diagnostic::error(
+        format!("`{}` names no field", list.name()),
+        paragraphs([&format!("{error}."), &list.forms()]),
+    )
+}
+
+pub(crate) fn null_path(list: List) -> Diagnostic {
+    Diagnostic::error(
+        format!("`{}` holds a null", list.name()),
+        paragraphs(["Every entry is a text.", &list.forms()]),
+    )
 }
 
 pub(crate) fn no_duration(text: &str, problem: &str) -> Diagnostic {

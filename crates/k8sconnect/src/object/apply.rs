@@ -17,6 +17,7 @@ use k8sconnect_core::projection::ConcealmentKey;
 use serde_json::Value as Json;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
 
+use super::body;
 use super::held::Held;
 use super::identity;
 use super::leaves;
@@ -36,11 +37,11 @@ pub(crate) async fn create(
     request: Create<ObjectModel>,
     notices: &mut Diagnostics,
 ) -> Outcome {
-    let Create { planned, private, .. } = request;
-    let work = Work::begin(session, &planned).await?;
+    let Create { planned, private, config } = request;
+    let work = Work::begin(session, &planned, &config).await?;
     let concealment = new_key()?;
     let made = creation::make(&work).await?;
-    notices.extend(messages::object::server_warnings(work.manifest.key(), &made.answer.warnings));
+    notices.extend(messages::object::warnings_about(&work.manifest, &made.answer.warnings));
     let kind = Some(made.location.kind.clone());
     let cluster = guard::remember(&work.cluster, None).await;
     let stored = Stored { kind, key: Some(concealment), cluster, ..Stored::default() };
@@ -63,19 +64,20 @@ pub(crate) async fn update(
     request: Update<ObjectModel>,
     notices: &mut Diagnostics,
 ) -> Outcome {
-    let Update { prior, planned, private, .. } = request;
+    let Update { prior, planned, private, config } = request;
     let held = Held::load(prior, &private)?;
     if held.model.yaml_body == planned.yaml_body
+        && held.model.yaml_body_wo_version == planned.yaml_body_wo_version
         && held.model.ignore_fields == planned.ignore_fields
         && held.model.managed_state_projection == planned.managed_state_projection
     {
         // Only the way to the cluster changed, or nothing that the cluster could tell.
         return Ok(Applied { state: planned, private, identity: None });
     }
-    let work = Work::begin(session, &planned).await?;
+    let work = Work::begin(session, &planned, &config).await?;
     let location = held.location(&work.cluster).await?;
     let answer = change::make(&work, &held, &location).await?;
-    notices.extend(messages::object::server_warnings(work.manifest.key(), &answer.warnings));
+    notices.extend(messages::object::warnings_about(&work.manifest, &answer.warnings));
     let mut stored = held.stored.clone();
     stored.kind = Some(location.kind);
     stored.cluster = guard::remember(&work.cluster, stored.cluster).await;
@@ -91,11 +93,13 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    async fn begin(session: &'a Session, planned: &ObjectModel) -> Result<Self, Diagnostics> {
-        let body = planned.yaml_body.as_str().unwrap_or_default();
-        let manifest =
-            Manifest::parse(body).map_err(|errors| messages::manifest::unusable(&errors))?;
+    async fn begin(
+        session: &'a Session,
+        planned: &ObjectModel,
+        config: &ObjectModel,
+    ) -> Result<Self, Diagnostics> {
         let terms = Terms::read(planned)?.ok_or_else(messages::state::unknown_terms)?;
+        let manifest = body::planned(planned, config)?.hiding(&terms.hidden);
         let cluster = match session.reach(&planned.cluster, &planned.cluster_name)? {
             Reach::Ready(connection) => session.cluster(&connection).await?,
             Reach::Unknown => return Err(messages::connection::missing().into()),

@@ -23,6 +23,7 @@ use crate::guard::{self, Verdict};
 use crate::memory::Claim;
 use crate::messages;
 use crate::messages::blast::Fate;
+use crate::messages::refusal::Subject;
 use crate::session::Session;
 use crate::terms::{Protection, Stuck};
 
@@ -74,9 +75,12 @@ pub(crate) async fn delete(
     };
     let cluster = session.cluster(&connection).await?;
     let location = held.location(&cluster).await?;
-    let not_deleted = |error| Diagnostics::from(messages::object::not_deleted(key, &error));
+    let not_deleted = |error, live: Option<&Json>| {
+        let subject = Subject { manifest: &held.manifest, former: live };
+        Diagnostics::from(messages::object::not_deleted(subject, &error))
+    };
     for _ in 0..TRIES {
-        let live = match cluster.get(&location).await.map_err(not_deleted)? {
+        let live = match cluster.get(&location).await.map_err(|error| not_deleted(error, None))? {
             Found::Object(answer) => answer.object,
             Found::Absent(_) => return looked_for_at_home(&cluster, &held).await,
             Found::NotServed(_) => {
@@ -113,7 +117,7 @@ pub(crate) async fn delete(
             // Changed since it was looked at: look again.
             Ok(Deleted::OtherUid(_)) => {}
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
-            Err(error) => return Err(not_deleted(error)),
+            Err(error) => return Err(not_deleted(error, Some(&live))),
         }
     }
     Err(messages::object::never_still(key).into())
@@ -171,16 +175,19 @@ async fn wait(
         notices.push(messages::object::not_waited_for(key));
         return Ok(());
     }
-    let Some(live) = departed(cluster, location, key, uid, patience).await? else {
+    let Some(live) = departed(cluster, location, held, uid, patience).await? else {
         return Ok(());
     };
     if held.terms.deletion.stuck == Stuck::Tell {
         return Err(messages::object::still_there(key, &live, patience).into());
     }
     let removed = cluster.remove_finalizers(location, uid).await;
-    removed.map_err(|error| messages::object::not_deleted(key, &error))?;
+    removed.map_err(|error| {
+        let subject = Subject { manifest: &held.manifest, former: Some(&live) };
+        messages::object::not_deleted(subject, &error)
+    })?;
     notices.push(messages::object::finalizers_removed(key, &live, patience));
-    match departed(cluster, location, key, uid, AFTER_FORCE).await? {
+    match departed(cluster, location, held, uid, AFTER_FORCE).await? {
         None => Ok(()),
         Some(live) => Err(messages::object::still_there_by_force(key, &live).into()),
     }
@@ -190,15 +197,16 @@ async fn wait(
 async fn departed(
     cluster: &Cluster,
     location: &Location,
-    key: &ObjectKey,
+    held: &Held,
     uid: &str,
     patience: Duration,
 ) -> Result<Option<Json>, Diagnostics> {
     let departure = cluster.wait_until_gone(location, uid, Instant::now() + patience).await;
-    match departure.map_err(|error| messages::object::not_deleted(key, &error))? {
+    let unknown = |error| messages::object::not_deleted((&held.manifest).into(), &error);
+    match departure.map_err(unknown)? {
         Departure::Gone => Ok(None),
         Departure::StillThere(live) => Ok(Some(live)),
-        Departure::NotServed(_) => unserved(cluster, location, key).await.map(|()| None),
+        Departure::NotServed(_) => unserved(cluster, location, held.key()).await.map(|()| None),
     }
 }
 

@@ -7,6 +7,7 @@ use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::plan::{Planner, Prior};
 use tfplugin::{Diagnostics, Private};
 
+use super::body;
 use super::model::ObjectModel;
 use super::stored::Stored;
 use crate::terms::Terms;
@@ -23,11 +24,9 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn load(model: ObjectModel, private: &Private) -> Result<Self, Diagnostics> {
-        let body = model.yaml_body.as_str().unwrap_or_default();
-        let manifest =
-            Manifest::parse(body).map_err(|errors| messages::state::body_unreadable(&errors))?;
         let stored = Stored::load(private)?;
         let terms = Terms::read(&model)?.ok_or_else(messages::state::unknown_terms)?;
+        let manifest = body::former(&model, &stored)?.hiding(&terms.hidden);
         let (ignoring, _) = terms.ignoring(&stored.yielded);
         Ok(Self { manifest, stored, terms, ignoring, model })
     }

@@ -13,10 +13,13 @@ model! {
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct ObjectModel {
         pub(crate) yaml_body: Value<String>,
+        pub(crate) yaml_body_wo: Value<String>,
+        pub(crate) yaml_body_wo_version: Value<String>,
         pub(crate) cluster: Value<ClusterModel>,
         pub(crate) cluster_name: Value<String>,
         pub(crate) force_conflicts: Value<bool>,
         pub(crate) ignore_fields: Value<Vec<Value<String>>>,
+        pub(crate) sensitive_fields: Value<Vec<Value<String>>>,
         pub(crate) adopt: Value<bool>,
         pub(crate) apply_timeout: Value<String>,
         pub(crate) delete_protection: Value<bool>,

@@ -17,6 +17,7 @@ use serde_json::Value as Json;
 use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
 
 use super::blast;
+use super::body::{self, Given};
 use super::held::Held;
 use super::identity;
 use super::model::ObjectModel;
@@ -42,15 +43,22 @@ pub(crate) async fn plan(
         Planned { state, private, requires_replace: vec![], identity }
     };
 
-    let Some(body) = config.yaml_body.known() else {
-        notices.push(messages::object::body_unknown());
-        return Ok(planned(later(proposed, held.as_ref())));
+    let desired = match (body::given(&config)?, &held) {
+        (Given::Body(desired), _) => desired,
+        // Its version says that nothing changed; what it holds is asked for only to write it.
+        (Given::Unknown, Some(held)) if is_same_version(&config, held) => held.manifest.clone(),
+        (Given::Unknown, held) => {
+            notices.push(messages::object::body_unknown());
+            return Ok(planned(later(proposed, held.as_ref())));
+        }
     };
-    let desired = Manifest::parse(body).map_err(|errors| messages::manifest::unusable(&errors))?;
     if let Some(held) = &held
         && let changes = held.key().changes_to(desired.key(), lives_in(held))
         && !changes.is_empty()
     {
+        if desired.is_same_body(&held.manifest) {
+            return Err(messages::body::another_object(held.key(), &changes).into());
+        }
         if held.is_untouched() {
             return Err(messages::import::another_object(held.key(), &changes).into());
         }
@@ -72,6 +80,7 @@ pub(crate) async fn plan(
         notices.push(messages::object::terms_unknown());
         return Ok(planned(later(proposed, held.as_ref())));
     };
+    let desired = desired.hiding(&terms.hidden);
     let cluster = session.cluster(&connection).await?;
     let way = Way::of(&config, held.as_ref());
     let asked = Asked { ctx, session, cluster: &cluster, way, desired: &desired, terms: &terms };
@@ -129,10 +138,19 @@ enum Change {
     Replacement(Box<ObjectModel>),
 }
 
-/// A replacement counts only where the value at its path differs, which the body's does.
+/// A replacement counts only where the value at its path differs, which the body's does, or its
+/// version's.
 fn replaced(mut planned: Planned<ObjectModel>) -> Planned<ObjectModel> {
-    planned.requires_replace.push(AttributePath::root("yaml_body"));
+    let body = ["yaml_body", "yaml_body_wo_version"];
+    planned.requires_replace.extend(body.map(AttributePath::root));
     planned
+}
+
+/// Whether a body that is never stored is wanted as it was.
+fn is_same_version(config: &ObjectModel, held: &Held) -> bool {
+    config.yaml_body.is_null()
+        && config.yaml_body_wo_version.is_known()
+        && config.yaml_body_wo_version == held.model.yaml_body_wo_version
 }
 
 /// What a plan is asked to bring about, and where.
@@ -182,13 +200,20 @@ impl Asked<'_> {
         if !vain.is_empty() {
             return Err(messages::terms::ignored_in_vain(key, &vain).into());
         }
+        let vain = planner.hidden_in_vain(self.desired, &answer.object).map_err(unreadable)?;
+        if !vain.betrayed.is_empty() {
+            return Err(messages::body::shown_by_its_path(key, &vain.betrayed).into());
+        }
+        if !vain.unmatched.is_empty() && (held.is_none() || live.is_some()) {
+            notices.push(messages::body::hides_nothing(key, &vain.unmatched));
+        }
         if self.terms.conflicts == Conflicts::Refuse
             && let Some(contested) = messages::ownership::contested(key, &decision.notices)
         {
             // The server saw no conflict, because the other wrote the field under another name.
             return Err(contested.into());
         }
-        notices.extend(messages::object::server_warnings(key, &answer.warnings));
+        notices.extend(messages::object::warnings_about(self.desired, &answer.warnings));
         notices.extend(messages::ownership::told(key, &decision.notices));
         Ok(decision)
     }

@@ -16,9 +16,25 @@ pub(crate) fn schema() -> Schema {
         )
         .attribute(
             "yaml_body",
-            Attribute::string().required().describe(
+            Attribute::string().optional().describe(
                 "The object, as one YAML document. Read exactly as kubectl reads it. Comments, \
-                 key order and quoting may change without a change being planned.",
+                 key order and quoting may change without a change being planned. Either this or \
+                 `yaml_body_wo` is set.",
+            ),
+        )
+        .attribute(
+            "yaml_body_wo",
+            Attribute::string().optional().sensitive().write_only().describe(
+                "The object, as `yaml_body` has it, but never stored, neither in a plan nor in \
+                 state, and with all its values hidden. It may hold ephemeral values. Needs \
+                 Terraform or OpenTofu 1.11 or later.",
+            ),
+        )
+        .attribute(
+            "yaml_body_wo_version",
+            Attribute::string().optional().describe(
+                "Any text that stands for the content of `yaml_body_wo`: the body is applied \
+                 again when this changes.",
             ),
         )
         .attribute(
@@ -36,6 +52,14 @@ pub(crate) fn schema() -> Schema {
                  as `spec.replicas` under an autoscaler. `[name=x]`, `[*]` and \
                  `[?(@.name==\"x\")]` choose list items, `*` any key; `manager=NAME` stands for \
                  all that a manager holds.",
+            ),
+        )
+        .attribute(
+            "sensitive_fields",
+            Attribute::list(Type::String).optional().describe(
+                "Fields whose values are shown nowhere: in the projection stands a hash instead, \
+                 so that a change still shows. Paths as in `ignore_fields`. The values of a \
+                 Secret are always hidden.",
             ),
         )
         .attribute(

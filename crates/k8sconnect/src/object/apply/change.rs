@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Work;
+use crate::messages::refusal::Subject;
 use crate::object::held::Held;
 use crate::object::read::seen_of;
 use crate::{MANAGER, messages};
@@ -34,8 +35,8 @@ pub(super) async fn make(
             .content(&work.manifest, Some(held.prior()), None)
             .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
         let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
-        return written
-            .map_err(|error| messages::refusal::not_taken(&work.manifest, &error).into());
+        let former = Subject { manifest: &work.manifest, former: Some(held.manifest.value()) };
+        return written.map_err(|error| messages::refusal::not_taken(former, &error).into());
     }
     let mut live = work.session.memory.recall_for_write(held.id());
     for _ in 0..TRIES {
@@ -46,7 +47,10 @@ pub(super) async fn make(
         match attempt(work, held, location, &seen).await? {
             Ok(answer) => return Ok(answer),
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
-            Err(error) => return Err(messages::refusal::not_taken(&work.manifest, &error).into()),
+            Err(error) => {
+                let former = Subject { manifest: &work.manifest, former: Some(&seen) };
+                return Err(messages::refusal::not_taken(former, &error).into());
+            }
         }
     }
     Err(messages::object::never_still(key).into())

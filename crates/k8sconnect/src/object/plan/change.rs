@@ -12,6 +12,7 @@ use super::proof::{self, Refusal};
 use super::whereabouts::{self, Way};
 use super::{Asked, Change, Moment, later, moment};
 use crate::memory::Recollection;
+use crate::messages::refusal::Subject;
 use crate::object::held::Held;
 use crate::object::leaves;
 use crate::object::model::ObjectModel;
@@ -35,6 +36,10 @@ pub(super) async fn plan(
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     if unseen.is_empty() && glance(planner, asked, held, read.as_ref())? == Glance::Settled {
         return Ok(Change::InPlace(Box::new(settled(proposed, held))));
+    }
+    if !asked.desired.is_whole() {
+        notices.push(messages::object::body_unknown());
+        return Ok(Change::InPlace(Box::new(later(proposed, Some(held)))));
     }
     let for_write = match &read {
         None if asked.terms.ignores_any() => for_write(asked, held, &location).await?,
@@ -75,8 +80,10 @@ pub(super) async fn plan(
                 state.yaml_body = held.model.yaml_body.clone();
             }
             // Whose fields are yielded is settled by the next read; until then nothing is promised.
-            // Nor where no read has shown in state what is to be mended now.
-            if unseen.is_empty() && held.stored.unread.is_none() {
+            // Nor where no read has shown in state what is to be mended now, nor for a body that is
+            // never stored, which may hold other values when it is applied.
+            let promised = unseen.is_empty() && held.stored.unread.is_none();
+            if promised && asked.desired.is_stored() {
                 let map = leaves::map(&decision.projection, held.stored.key.as_ref());
                 state.managed_state_projection = Value::Known(map);
             }
@@ -87,8 +94,15 @@ pub(super) async fn plan(
             if let Rejection::FieldConflicts(causes) = status.rejection() {
                 return Err(messages::refusal::conflicts(&causes, asked.desired, live).into());
             }
+            // The server may quote what is there, and what may not be shown of that must be known.
+            let looked = match live {
+                None if !asked.desired.secrecy().is_open() => look(asked, &location).await?,
+                _ => None,
+            };
+            let live = live.or(looked.as_ref());
             if held.is_untouched() {
-                return Err(messages::import::not_as_it_is(asked.desired, &status).into());
+                let subject = Subject { manifest: asked.desired, former: live };
+                return Err(messages::import::not_as_it_is(subject, &status).into());
             }
             let warning = match proof::weigh(asked, held, &location, live, &status).await? {
                 Refusal::Replace(warning) => warning,

@@ -40,8 +40,9 @@ pub(super) async fn plan(
     match asked.observe(&location, content, None, Guard::Absent).await? {
         Observation::Answered(answer) => {
             let decision = asked.decide(planner, None, None, &answer, notices)?;
-            // Whose fields are yielded, only the object will show.
-            if unseen.is_empty() {
+            // Whose fields are yielded, only the object will show; what a body holds that is never
+            // stored, only the apply.
+            if unseen.is_empty() && asked.desired.is_stored() {
                 let map = leaves::map(&decision.projection, None);
                 state.managed_state_projection = Value::Known(map);
             }
@@ -89,6 +90,9 @@ async fn adoption(
         Observation::Answered(answer) => {
             notices.push(messages::object::adopts(key, live));
             let decision = asked.decide(planner, None, Some(live), &answer, notices)?;
+            if !asked.desired.is_stored() {
+                return Ok(Value::Unknown);
+            }
             Ok(Value::Known(leaves::map(&decision.projection, None)))
         }
         Observation::NotYet(why) => {

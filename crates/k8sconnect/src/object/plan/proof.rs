@@ -9,6 +9,7 @@ use tfplugin::Diagnostics;
 
 use super::Asked;
 use crate::messages;
+use crate::messages::refusal::Subject;
 use crate::object::held::Held;
 
 /// What follows from the refusal of a change.
@@ -27,24 +28,29 @@ pub(super) async fn weigh(
     refused: &Status,
 ) -> Result<Refusal, Diagnostics> {
     let desired = asked.desired;
-    let mistake = || Refusal::Error(messages::refusal::refused(desired, refused).into());
-    if desired.value() == held.manifest.value() {
+    let subject = Subject { manifest: desired, former: live };
+    let mistake = || Refusal::Error(messages::refusal::refused(subject, refused).into());
+    if desired.is_same_body(&held.manifest) {
         return Ok(mistake());
     }
     let suspects = match immutable::suspects(refused, desired.value()) {
         Suspicion::Fields(causes) => causes,
         Suspicion::None => return Ok(mistake()),
         Suspicion::Emptied(cause) => {
-            let error = messages::refusal::emptied(desired, refused, &cause);
+            let error = messages::refusal::emptied(subject, refused, &cause);
             return Ok(Refusal::Error(error.into()));
         }
     };
     let former = held
         .planner()
-        .content(&held.manifest, Some(held.prior()), live)
+        .former_content(held.prior(), live)
         .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
     let guard = Guard::Uid(held.uid());
-    let former = trial(asked.observe(location, former, Some(held.id()), guard).await?);
+    let former = match former {
+        Some(former) => trial(asked.observe(location, former, Some(held.id()), guard).await?),
+        // Gone meanwhile, and its body was never stored.
+        None => Trial::Refused(Box::default()),
+    };
     let token = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
     let beside = immutable::beside(&desired.to_applied(), desired.gvk(), &token);
     let mut elsewhere = location.clone();
@@ -52,11 +58,11 @@ pub(super) async fn weigh(
     let creation = trial(asked.observe(&elsewhere, beside, None, Guard::Absent).await?);
     Ok(match immutable::judge(suspects, &former, &creation) {
         Verdict::Immutable(causes) => {
-            Refusal::Replace(messages::refusal::immutable(desired, refused, &causes))
+            Refusal::Replace(messages::refusal::immutable(subject, refused, &causes))
         }
         Verdict::Invalid => mistake(),
         Verdict::Unproved(obstacle) => {
-            Refusal::Error(messages::refusal::unproved(desired, refused, &obstacle).into())
+            Refusal::Error(messages::refusal::unproved(subject, refused, &obstacle).into())
         }
     })
 }
