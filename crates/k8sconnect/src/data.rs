@@ -7,7 +7,7 @@ mod files;
 mod kustomize;
 mod object;
 mod objects;
-mod reach;
+pub(crate) mod reach;
 mod sources;
 mod yaml_scoped;
 mod yaml_split;

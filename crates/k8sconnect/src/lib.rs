@@ -11,6 +11,7 @@
 mod connect;
 mod data;
 mod dynamic;
+mod ephemeral;
 mod function;
 mod guard;
 mod memory;

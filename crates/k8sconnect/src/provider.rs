@@ -7,6 +7,7 @@ use tfplugin::{Context, Diagnostics, Nesting, Provider, Registry, Schema, Value,
 
 use crate::connect::{self, ClusterModel, Directory};
 use crate::data::{ObjectData, ObjectsData, YamlScopedData, YamlSplitData};
+use crate::ephemeral::{EphemeralObject, EphemeralToken};
 use crate::function::{ManifestDecode, ManifestEncode, YamlScoped, YamlSplit};
 use crate::object::ObjectResource;
 use crate::session::Session;
@@ -83,5 +84,7 @@ impl Provider for K8sConnect {
         registry.function(YamlScoped);
         registry.function(ManifestDecode);
         registry.function(ManifestEncode);
+        registry.ephemeral(EphemeralObject::new(Arc::clone(&self.session)));
+        registry.ephemeral(EphemeralToken::new(Arc::clone(&self.session)));
     }
 }

@@ -41,7 +41,7 @@ pub(super) async fn kind(
 }
 
 /// The object as people want to see it: who owns which field is not a part of it.
-pub(super) fn without_owners(mut object: Json) -> Json {
+pub(crate) fn without_owners(mut object: Json) -> Json {
     if let Some(Json::Object(metadata)) = object.get_mut("metadata") {
         metadata.remove("managedFields");
     }

@@ -266,7 +266,7 @@ pub(crate) fn not_there_at_apply(key: &ObjectKey, why: &NotYet, waited: Duration
     )
 }
 
-fn not_yet(why: &NotYet) -> String {
+pub(super) fn not_yet(why: &NotYet) -> String {
     match why {
         NotYet::Kind { gvk, nearest } => {
             let nearest = nearest

@@ -444,6 +444,25 @@ fn body_messages() -> Vec<Diagnostic> {
     messages
 }
 
+fn ephemeral_messages() -> Vec<Diagnostic> {
+    let web = web();
+    let robot = ObjectKey {
+        gvk: Gvk::new("v1", "ServiceAccount"),
+        namespace: Some("shop".into()),
+        name: "robot".into(),
+    };
+    let kind = NotYet::Kind { gvk: Gvk::new("example.com/v1", "Widgt"), nearest: None };
+    let forbidden = Error::Refused(Box::new(status(403, "serviceaccounts is forbidden", &[])));
+    vec![
+        ephemeral::cluster_unknown(),
+        ephemeral::no_kind(web.key(), &kind),
+        ephemeral::no_object(web.key()),
+        ephemeral::no_account(&robot),
+        ephemeral::no_token(&robot, &forbidden),
+        ephemeral::too_short(60, 600),
+    ]
+}
+
 fn import_messages() -> Vec<Diagnostic> {
     use k8sconnect_core::import_body::NoSuchManager;
     use k8sconnect_core::import_id::{Chosen, ImportIdError};
@@ -495,6 +514,7 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         whereabouts_messages(),
         other_messages(),
         body_messages(),
+        ephemeral_messages(),
         import_messages(),
         data::messages(),
         data::functions(),

@@ -1,0 +1,75 @@
+//! Asking for a token of a service account.
+
+use http::Method;
+use k8sconnect_core::identity::Gvk;
+use k8sconnect_core::rejection::Status;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::address::Location;
+use crate::call::{Call, Content};
+use crate::cluster::Cluster;
+use crate::error::Error;
+use crate::kinds::{Kind, Scope};
+use crate::retry::Repeat;
+use crate::secret::Secret;
+
+/// Whose token, for whom, and for how long. What is left out, the server chooses.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenRequest<'a> {
+    pub namespace: &'a str,
+    pub account: &'a str,
+    pub audiences: &'a [String],
+    pub expiration_seconds: Option<i64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    Granted {
+        token: Secret,
+        /// When it ends, as the server writes times.
+        expires: String,
+    },
+    /// There is no such account.
+    NoAccount(Status),
+}
+
+#[derive(Deserialize)]
+struct Answered {
+    status: Granted,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Granted {
+    token: String,
+    expiration_timestamp: String,
+}
+
+impl Cluster {
+    pub async fn request_token(&self, request: &TokenRequest<'_>) -> Result<Token, Error> {
+        let gvk = Gvk::new("v1", "ServiceAccount");
+        let kind = Kind { gvk, plural: "serviceaccounts".into(), scope: Scope::Namespaced };
+        let namespace = Some(request.namespace.to_owned());
+        let account = Location { kind, namespace, name: request.account.to_owned() };
+        let mut spec = json!({ "audiences": request.audiences });
+        if let Some(seconds) = request.expiration_seconds {
+            spec["expirationSeconds"] = seconds.into();
+        }
+        let body = json!({
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": spec,
+        });
+        let mut call = Call::new(Method::POST, format!("{}/token", account.address()?))
+            .body(Content::Json, body);
+        // A token that nobody received does no harm.
+        call.repeat = Repeat::Harmless;
+        let reply = self.send(&call).await?;
+        if reply.status == 404 {
+            return Ok(Token::NoAccount(reply.refusal()));
+        }
+        let Answered { status } = self.decode(&call, &reply)?;
+        Ok(Token::Granted { token: status.token.into(), expires: status.expiration_timestamp })
+    }
+}

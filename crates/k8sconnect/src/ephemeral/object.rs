@@ -1,0 +1,137 @@
+//! The ephemeral `k8sconnect_object`: any object, read without being stored.
+
+use std::sync::Arc;
+
+use k8sconnect_cluster::{Found, Location, Placed, Scope};
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
+use k8sconnect_core::manifest;
+use tfplugin::{
+    Attribute, Context, Data, Diagnostics, Ephemeral, Opened, Private, Schema, Value, model,
+};
+
+use crate::connect::{self, ClusterModel};
+use crate::data::reach;
+use crate::messages::data::Asked;
+use crate::session::Session;
+use crate::{dynamic, messages};
+
+pub(crate) struct EphemeralObject {
+    session: Arc<Session>,
+}
+
+impl EphemeralObject {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+}
+
+model! {
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct ObjectModel {
+        cluster: Value<ClusterModel>,
+        cluster_name: Value<String>,
+        api_version: Value<String>,
+        kind: Value<String>,
+        name: Value<String>,
+        namespace: Value<String>,
+        manifest: Value<String>,
+        yaml_body: Value<String>,
+        object: Value<Data>,
+    }
+}
+
+impl Ephemeral for EphemeralObject {
+    const TYPE: &'static str = "k8sconnect_object";
+
+    type Model = ObjectModel;
+
+    fn schema(&self) -> Schema {
+        let computed = |shape: Attribute, text: &str| shape.computed().sensitive().describe(text);
+        let required = |text: &str| Attribute::string().required().describe(text);
+        connect::attributes(Schema::new(0))
+            .describe(
+                "One object of the cluster, a Secret for example, read when the run needs it and \
+                 stored nowhere.",
+            )
+            .attribute("api_version", required("Group and version, e.g. `v1` or `apps/v1`."))
+            .attribute("kind", required("Kind, e.g. `Secret`."))
+            .attribute("name", required("Name."))
+            .attribute(
+                "namespace",
+                Attribute::string().optional().describe(
+                    "Namespace; `default` if not set. Says nothing for a cluster-scoped kind.",
+                ),
+            )
+            .attribute(
+                "object",
+                computed(
+                    Attribute::dynamic(),
+                    "The object, without `metadata.managedFields`. `data` of a Secret is in \
+                     base64: `base64decode(….object.data[\"password\"])`.",
+                ),
+            )
+            .attribute("manifest", computed(Attribute::string(), "The same as JSON."))
+            .attribute("yaml_body", computed(Attribute::string(), "The same as YAML."))
+    }
+
+    async fn validate(
+        &self,
+        _ctx: &Context,
+        config: ObjectModel,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        connect::check(&config.cluster, &config.cluster_name)
+    }
+
+    async fn open(
+        &self,
+        _ctx: &Context,
+        config: ObjectModel,
+        _notices: &mut Diagnostics,
+    ) -> Result<Opened<ObjectModel>, Diagnostics> {
+        let text = |value: &Value<String>| value.as_str().unwrap_or_default().to_owned();
+        let key = ObjectKey {
+            gvk: Gvk::new(&text(&config.api_version), &text(&config.kind)),
+            namespace: config.namespace.known().cloned(),
+            name: text(&config.name),
+        };
+        let unanswered =
+            |error| Diagnostics::from(messages::data::unanswered(&Asked::Object(&key), &error));
+        let cluster = super::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
+        let kind = match cluster.place(&key.gvk).await.map_err(unanswered)? {
+            Placed::At(kind) => kind,
+            Placed::NotYet(why) => return Err(messages::ephemeral::no_kind(&key, &why).into()),
+        };
+        let namespace = match kind.scope {
+            Scope::Namespaced => {
+                Some(key.namespace.clone().unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned()))
+            }
+            Scope::Cluster => None,
+        };
+        let location = Location { kind, namespace, name: key.name.clone() };
+        let object = match cluster.get(&location).await.map_err(unanswered)? {
+            Found::Object(answer) => answer.object,
+            Found::Absent(_) | Found::NotServed(_) => {
+                return Err(messages::ephemeral::no_object(&key).into());
+            }
+        };
+        let object = reach::without_owners(object);
+        let result = ObjectModel {
+            manifest: Value::Known(object.to_string()),
+            yaml_body: Value::Known(manifest::written(&object)),
+            object: dynamic::from_json(object),
+            ..config
+        };
+        Ok(Opened { result, private: Private::default(), renew_at: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_keeps_terraforms_rules() {
+        assert_eq!(EphemeralObject::new(Arc::default()).schema().check(), []);
+    }
+}

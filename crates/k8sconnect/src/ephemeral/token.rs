@@ -1,0 +1,155 @@
+//! The ephemeral `k8sconnect_token`: a token of a service account, for as long as a run needs it.
+//!
+//! It is not renewed: the protocol can keep a lease alive, but has no way to hand over another
+//! token in the place of the first. It is not taken back either, since a token ends by time alone.
+
+use std::sync::Arc;
+
+use k8sconnect_cluster::{Token, TokenRequest};
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
+use tfplugin::{
+    Attribute, AttributePath, Context, Diagnostics, Ephemeral, Opened, Private, Schema, Type,
+    Value, model,
+};
+
+use crate::connect::{self, ClusterModel};
+use crate::messages;
+use crate::session::Session;
+
+/// Less the server does not grant.
+const SHORTEST: i64 = 600;
+
+pub(crate) struct EphemeralToken {
+    session: Arc<Session>,
+}
+
+impl EphemeralToken {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+}
+
+model! {
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct TokenModel {
+        cluster: Value<ClusterModel>,
+        cluster_name: Value<String>,
+        service_account: Value<String>,
+        namespace: Value<String>,
+        audiences: Value<Vec<Value<String>>>,
+        expiration_seconds: Value<i64>,
+        token: Value<String>,
+        expires_at: Value<String>,
+    }
+}
+
+impl Ephemeral for EphemeralToken {
+    const TYPE: &'static str = "k8sconnect_token";
+
+    type Model = TokenModel;
+
+    fn schema(&self) -> Schema {
+        connect::attributes(Schema::new(0))
+            .describe("A token of a service account, asked for in each run and stored nowhere.")
+            .attribute(
+                "service_account",
+                Attribute::string().required().describe("The name of the service account."),
+            )
+            .attribute(
+                "namespace",
+                Attribute::string()
+                    .optional()
+                    .describe("The namespace of the service account; `default` if not set."),
+            )
+            .attribute(
+                "audiences",
+                Attribute::list(Type::String)
+                    .optional()
+                    .describe("For whom the token is meant; the API server itself if not set."),
+            )
+            .attribute(
+                "expiration_seconds",
+                Attribute::number().optional().describe(
+                    "How long the token is wanted for, in seconds, at least 600; the server's \
+                     choice (an hour) if not set. The server may grant less or more: see \
+                     `expires_at`.",
+                ),
+            )
+            .attribute("token", Attribute::string().computed().sensitive().describe("The token."))
+            .attribute(
+                "expires_at",
+                Attribute::string()
+                    .computed()
+                    .describe("When it ends, as in `2026-11-16T09:30:00Z`."),
+            )
+    }
+
+    async fn validate(
+        &self,
+        _ctx: &Context,
+        config: TokenModel,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let mut problems = Diagnostics::new();
+        if let Some(seconds) = config.expiration_seconds.known()
+            && *seconds < SHORTEST
+        {
+            let path = AttributePath::root("expiration_seconds");
+            problems.push(messages::ephemeral::too_short(*seconds, SHORTEST).at(path));
+        }
+        if let Err(wrong) = connect::check(&config.cluster, &config.cluster_name) {
+            problems.extend(wrong);
+        }
+        problems.into_result().map(|_| ())
+    }
+
+    async fn open(
+        &self,
+        _ctx: &Context,
+        config: TokenModel,
+        _notices: &mut Diagnostics,
+    ) -> Result<Opened<TokenModel>, Diagnostics> {
+        let namespace = config.namespace.as_str().unwrap_or(DEFAULT_NAMESPACE).to_owned();
+        let key = ObjectKey {
+            gvk: Gvk::new("v1", "ServiceAccount"),
+            namespace: Some(namespace.clone()),
+            name: config.service_account.as_str().unwrap_or_default().to_owned(),
+        };
+        let audiences: Vec<_> = config
+            .audiences
+            .known()
+            .into_iter()
+            .flatten()
+            .filter_map(|audience| audience.known().cloned())
+            .collect();
+        let request = TokenRequest {
+            namespace: &namespace,
+            account: &key.name,
+            audiences: &audiences,
+            expiration_seconds: config.expiration_seconds.known().copied(),
+        };
+        let cluster = super::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
+        let asked = cluster.request_token(&request).await;
+        let asked = asked.map_err(|error| messages::ephemeral::no_token(&key, &error))?;
+        let (token, expires) = match asked {
+            Token::Granted { token, expires } => (token, expires),
+            Token::NoAccount(_) => return Err(messages::ephemeral::no_account(&key).into()),
+        };
+        let result = TokenModel {
+            token: Value::Known(token.expose().to_owned()),
+            expires_at: Value::Known(expires),
+            ..config
+        };
+        Ok(Opened { result, private: Private::default(), renew_at: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_keeps_terraforms_rules() {
+        assert_eq!(EphemeralToken::new(Arc::default()).schema().check(), []);
+    }
+}

@@ -1,0 +1,78 @@
+//! What is said about objects and tokens that are fetched for the length of a run.
+
+use k8sconnect_cluster::{Error, NotYet};
+use k8sconnect_core::identity::ObjectKey;
+use tfplugin::{AttributePath, Diagnostic};
+
+use super::data::{Asked, unanswered};
+use super::object::not_yet;
+use super::paragraphs;
+use super::refusal::said;
+
+/// The provider block depends on something that is not there yet.
+pub(crate) fn cluster_unknown() -> Diagnostic {
+    Diagnostic::error(
+        "What is ephemeral must be read, and its cluster is not known yet",
+        "The provider block takes the way to the cluster from something that this run has yet to \
+         create, so that nothing can be read from it now.\n\n\
+         Give the ephemeral resource a `cluster` of its own that refers to it: Terraform then \
+         opens it when all of that is known.",
+    )
+    .at(AttributePath::root("cluster"))
+}
+
+pub(crate) fn no_kind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} cannot be read"),
+        paragraphs([
+            &not_yet(why),
+            "Check `api_version` and `kind`; `kubectl api-resources` lists those there are. If this \
+             configuration creates what is missing, let the ephemeral resource `depends_on` it.",
+        ]),
+    )
+}
+
+pub(crate) fn no_object(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} does not exist"),
+        "The cluster has no such object, so there is nothing to read.\n\n\
+         Check name and namespace (`default` where none is set). If this configuration creates it, \
+         take the name from that resource, or let the ephemeral resource `depends_on` it.",
+    )
+}
+
+pub(crate) fn no_account(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} does not exist"),
+        "Nobody has a token of an account that is not there.\n\n\
+         Check `service_account` and `namespace` (`default` where none is set). If this \
+         configuration creates the account, take the name from that resource, or let the ephemeral \
+         resource `depends_on` it.",
+    )
+}
+
+/// The account may be there, and gives no token.
+pub(crate) fn no_token(key: &ObjectKey, error: &Error) -> Diagnostic {
+    match error {
+        Error::Refused(status) => Diagnostic::error(
+            format!("{key} gives no token"),
+            paragraphs([
+                &said(status.code, &status.message),
+                "To ask for one, the credentials need the verb `create` on \
+                 `serviceaccounts/token`.",
+            ]),
+        ),
+        error => unanswered(&Asked::Object(key), error),
+    }
+}
+
+pub(crate) fn too_short(seconds: i64, shortest: i64) -> Diagnostic {
+    Diagnostic::error(
+        "The token would be too short-lived",
+        format!(
+            "The API server grants no token for less than {shortest} seconds, and {seconds} are \
+             asked for.\n\n\
+             Ask for more, or leave `expiration_seconds` out."
+        ),
+    )
+}
