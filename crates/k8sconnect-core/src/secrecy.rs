@@ -11,6 +11,7 @@ use crate::field::pattern::{PatternError, Relation};
 use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::identity::Gvk;
+use crate::manifest::SERVER_METADATA;
 
 /// The annotation in which kubectl keeps a copy of the whole object, values included.
 pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -57,6 +58,11 @@ impl Secrecy {
         let by_scope = match (self.scope, names.as_slice()) {
             (Scope::Everything, [Some("apiVersion" | "kind")]) => false,
             (Scope::Everything, [Some("metadata"), Some("name" | "namespace")]) => false,
+            // What the server writes is nobody's secret.
+            (Scope::Everything, [Some("status"), ..]) => false,
+            (Scope::Everything, [Some("metadata"), Some(name), ..]) => {
+                !SERVER_METADATA.contains(name)
+            }
             (Scope::Everything, _) => true,
             (Scope::SecretData, [Some("data" | "stringData"), ..]) => true,
             (_, [Some("metadata"), Some("annotations"), Some(LAST_APPLIED)]) => !self.is_open(),
@@ -209,7 +215,9 @@ mod tests {
     fn of_a_body_that_is_never_stored_only_the_identity_shows() {
         let secrecy = Secrecy::everything();
         assert!(conceals(&secrecy, "type") && conceals(&secrecy, "metadata.labels.app"));
-        for identity in ["apiVersion", "kind", "metadata.name", "metadata.namespace"] {
+        let identity =
+            ["apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.uid"];
+        for identity in identity {
             assert!(!conceals(&secrecy, identity), "{identity}");
         }
     }

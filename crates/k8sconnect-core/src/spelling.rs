@@ -28,7 +28,9 @@ pub fn as_the_server_spells(body: &mut Value, before: &Value, texts: &Texts) {
             continue;
         };
         let as_before = at_written(before, path).is_some_and(|before| same(before, written));
-        if as_before && scalar(written) && scalar(&spelt) && !same(written, &spelt) {
+        // Texts are kept in normal form C; one that is written otherwise is spelt as it is written.
+        let differs = text::shown(written) != *shown;
+        if as_before && scalar(written) && scalar(&spelt) && differs {
             *written = spelt;
         }
     }
@@ -91,6 +93,15 @@ mod tests {
         let mut changed = json!({"cpu": "2000m"});
         as_the_server_spells(&mut changed, &before, &texts);
         assert_eq!(changed, json!({"cpu": "2000m"}));
+    }
+
+    #[test]
+    fn letters_that_are_composed_otherwise_are_left_as_they_are_written() {
+        let texts: Texts = [("cpu".parse().unwrap(), "\u{e9}".to_owned())].into();
+        let before = json!({"cpu": "e\u{301}"});
+        let mut body = before.clone();
+        as_the_server_spells(&mut body, &before, &texts);
+        assert_eq!(body, before);
     }
 
     #[test]

@@ -63,8 +63,10 @@ impl Resource for ObjectResource {
     ) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         notices.extend(connect::warnings(&config.cluster));
-        let bodies =
-            [(&config.yaml_body, Attribute::Body), (&config.yaml_body_wo, Attribute::WriteOnly)];
+        let bodies = [
+            (&config.yaml_body, body::attribute(&config)),
+            (&config.yaml_body_wo, Attribute::WriteOnly),
+        ];
         for (body, attribute) in bodies {
             let Some(body) = body.known() else {
                 continue;

@@ -19,6 +19,7 @@ use super::path::{FieldPath, PathElement};
 use super::set::FieldSet;
 use super::walk::step;
 use crate::jsonpath::{self, Comparison, Filter, Operand, Operator};
+use crate::text::nfc;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
@@ -136,7 +137,7 @@ fn relation(steps: &[Step], elements: &[PathElement], object: Option<&Value>) ->
 impl Step {
     fn admits(&self, element: &PathElement, item: Option<&Value>) -> bool {
         match (self, element) {
-            (Step::Field(name), PathElement::Field(field)) => name == field,
+            (Step::Field(name), PathElement::Field(field)) => same_name(name, field),
             (Step::AnyField, PathElement::Field(_)) => true,
             (Step::AnyItem, PathElement::Field(_)) => false,
             (Step::AnyItem, _) => true,
@@ -188,6 +189,11 @@ fn matched(
     }
 }
 
+/// Paths are shown, and written by users, in normal form C; keys of objects need not be in it.
+fn same_name(written: &str, name: &str) -> bool {
+    written == name || !name.is_ascii() && nfc(written) == nfc(name)
+}
+
 /// A key with dots, written without quotes, comes apart into several names. Where a real key is
 /// just those names with dots between, it is meant.
 fn bare_key<'a>(steps: &'a [Step], element: &PathElement) -> Option<&'a [Step]> {
@@ -203,7 +209,7 @@ fn bare_key<'a>(steps: &'a [Step], element: &PathElement) -> Option<&'a [Step]> 
             joined.push('.');
         }
         joined.push_str(name);
-        if n > 0 && joined == *key {
+        if n > 0 && same_name(&joined, key) {
             return Some(&steps[n + 1..]);
         }
         if joined.len() > key.len() {
@@ -387,6 +393,14 @@ mod tests {
         assert_eq!(found("metadata.annotations.example.com/x"), key);
         assert_eq!(found(r"metadata.annotations.example\.com/x"), key);
         assert_eq!(found("metadata.annotations.*").len(), 2);
+    }
+
+    #[test]
+    fn a_key_is_meant_in_whatever_form_its_letters_are_composed() {
+        let key = FieldPath::fields(["data", "E\u{301}le\u{301}gance"]);
+        let set: FieldSet = [key].into_iter().collect();
+        let pattern = Pattern::parse("data.\u{c9}l\u{e9}gance").unwrap();
+        assert_eq!(pattern.matched(&set, &json!({})), set);
     }
 
     #[test]

@@ -5,23 +5,29 @@ use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::{count, paragraphs};
 
-/// Which attribute a body stands in.
+/// Which attribute a body stands in, and whether it may be pointed to: Terraform prints the lines
+/// of an attribute that a diagnostic points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attribute {
     Body,
+    /// A `yaml_body` that may hold secrets.
+    SecretBody,
     WriteOnly,
 }
 
 impl Attribute {
     fn name(self) -> &'static str {
         match self {
-            Self::Body => "yaml_body",
+            Self::Body | Self::SecretBody => "yaml_body",
             Self::WriteOnly => "yaml_body_wo",
         }
     }
 
-    fn path(self) -> AttributePath {
-        AttributePath::root(self.name())
+    fn on(self, diagnostic: Diagnostic) -> Diagnostic {
+        match self {
+            Self::Body => diagnostic.at(AttributePath::root(self.name())),
+            Self::SecretBody | Self::WriteOnly => diagnostic,
+        }
     }
 }
 
@@ -30,11 +36,10 @@ pub(crate) fn unusable(errors: &[ManifestError], attribute: Attribute) -> Diagno
     let mut advice: Vec<_> = errors.iter().map(advice).collect();
     advice.dedup();
     let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
-    Diagnostic::error(
+    attribute.on(Diagnostic::error(
         format!("`{}` is not one Kubernetes object", attribute.name()),
         paragraphs([&found, &advice.join("\n\n")]),
-    )
-    .at(attribute.path())
+    ))
 }
 
 fn advice(error: &ManifestError) -> &'static str {
@@ -79,7 +84,7 @@ pub(crate) fn oddities(manifest: &Manifest, attribute: Attribute) -> Diagnostics
              Put it in quotes if you mean the word."
         );
         let summary = format!("A key of {} is read as a boolean", manifest.key());
-        notices.push(Diagnostic::warning(summary, detail).at(attribute.path()));
+        notices.push(attribute.on(Diagnostic::warning(summary, detail)));
     }
     notices
 }

@@ -16,7 +16,7 @@ use crate::{MANAGER, messages};
 
 /// What a configuration gives.
 pub(crate) enum Given {
-    Body(Manifest),
+    Body(Box<Manifest>),
     /// Known only once something else is applied.
     Unknown,
 }
@@ -45,13 +45,13 @@ pub(crate) fn check(config: &ObjectModel) -> Result<(), Diagnostics> {
 pub(crate) fn given(config: &ObjectModel) -> Result<Given, Diagnostics> {
     check(config)?;
     let manifest = match (&config.yaml_body, &config.yaml_body_wo, &config.yaml_body_wo_version) {
-        (Value::Known(text), ..) => parse(text, Attribute::Body)?,
+        (Value::Known(text), ..) => parse(text, attribute(config))?,
         (_, Value::Known(text), Value::Known(version)) => {
             parse(text, Attribute::WriteOnly)?.never_stored(version)
         }
         _ => return Ok(Given::Unknown),
     };
-    Ok(Given::Body(manifest))
+    Ok(Given::Body(Box::new(manifest)))
 }
 
 /// The body that was planned. One that is never stored is handed over anew for the apply, maybe
@@ -67,7 +67,7 @@ pub(crate) fn planned(
         ..ObjectModel::default()
     };
     match given(&both)? {
-        Given::Body(manifest) => Ok(manifest),
+        Given::Body(manifest) => Ok(*manifest),
         Given::Unknown => Err(messages::body::none().into()),
     }
 }
@@ -91,6 +91,17 @@ pub(crate) fn former(state: &ObjectModel, stored: &Stored) -> Result<Manifest, D
     let kept = stored.kept.as_ref();
     let traces = kept.map_or_else(|| json!({}), |kept| kept.traces(MANAGER, stored.key.as_ref()));
     Ok(Manifest::remembered(key, version, traces))
+}
+
+/// How the attribute of a body that is stored is spoken of. Whether the text is of a Secret may not
+/// be known from a text that cannot be read, so the word alone counts.
+pub(crate) fn attribute(config: &ObjectModel) -> Attribute {
+    let says_secret = config.yaml_body.as_str().is_some_and(|text| text.contains("Secret"));
+    if says_secret || !config.sensitive_fields.is_null() {
+        Attribute::SecretBody
+    } else {
+        Attribute::Body
+    }
 }
 
 fn parse(text: &str, attribute: Attribute) -> Result<Manifest, Diagnostics> {

@@ -44,7 +44,7 @@ pub(crate) async fn plan(
     };
 
     let desired = match (body::given(&config)?, &held) {
-        (Given::Body(desired), _) => desired,
+        (Given::Body(desired), _) => *desired,
         // Its version says that nothing changed; what it holds is asked for only to write it.
         (Given::Unknown, Some(held)) if is_same_version(&config, held) => held.manifest.clone(),
         (Given::Unknown, held) => {

@@ -15,6 +15,7 @@ mod logins;
 mod ownership;
 mod passing;
 mod readiness;
+mod secrecy;
 mod upgraded;
 mod waiting;
 mod ways;

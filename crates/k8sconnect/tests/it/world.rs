@@ -43,15 +43,17 @@ impl World {
 
     /// The configuration of one object. Terraform normalises all text that it hands over.
     pub(crate) fn config(&self, body: &str) -> Value {
-        self.config_through(&self.kubeconfig, body)
+        self.config_with([("yaml_body", Value::from(nfc(body)))])
     }
 
     /// The same by another way to the cluster.
     pub(crate) fn config_through(&self, kubeconfig: &str, body: &str) -> Value {
-        let cluster = Data::object([("kubeconfig", Value::from(kubeconfig))]);
-        let attributes =
-            [("yaml_body", Value::from(nfc(body))), ("cluster", Value::Known(cluster))];
-        Value::Known(Data::object(attributes))
+        through(kubeconfig, [("yaml_body", Value::from(nfc(body)))])
+    }
+
+    /// The same with whatever attributes a test needs, save the cluster.
+    pub(crate) fn config_with<const N: usize>(&self, attributes: [(&str, Value); N]) -> Value {
+        through(&self.kubeconfig, attributes)
     }
 
     /// The configuration of one object that describes its cluster otherwise, or not at all.
@@ -133,4 +135,11 @@ pub(crate) fn value(json: &Json) -> Value {
         }
         Json::Null | Json::Number(_) => Value::Null,
     }
+}
+
+/// The configuration of a resource whose cluster is reached by a kubeconfig.
+fn through<const N: usize>(kubeconfig: &str, attributes: [(&str, Value); N]) -> Value {
+    let cluster = Data::object([("kubeconfig", Value::from(kubeconfig))]);
+    let attributes = attributes.into_iter().chain([("cluster", Value::Known(cluster))]);
+    Value::Known(Data::object(attributes))
 }

@@ -1,0 +1,410 @@
+//! Secrets everywhere, everything logged, and all that came out of it searched for them.
+//!
+//! Secret are the values of Secrets, what `sensitive_fields` names, a body that is never stored
+//! and the credentials of the cluster. Looked through are outputs, logs at `trace`, saved plans as
+//! text and as JSON, and state with its private part. What a user writes into `yaml_body` and
+//! `variables` is the user's own, and is left out of JSON before it is searched.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Value, json};
+use testkit::{Target, Tool};
+
+use crate::workspace::{Workspace, says};
+
+/// Each is looked for plain and in base64.
+const DATA: &str = "dat4-s3cret-one";
+const STRING_DATA: &str = "str1ng-s3cret-two";
+const LISTED: &str = "l1sted-s3cret-three";
+const VARIABLE: &str = "env-v4lue-s3cret-four";
+const WRITE_ONLY: &str = "wr1te-0nly-s3cret-five";
+const DRIFTED: &str = "dr1fted-s3cret-six";
+const IMPORTED: &str = "imp0rted-s3cret-seven";
+const LATER: &str = "l4ter-s3cret-eight";
+
+const MAIN: &str = r#"
+variable "listed" {
+  type      = string
+  sensitive = true
+}
+variable "env" {
+  type      = string
+  sensitive = true
+}
+variable "string_data" {
+  type      = string
+  sensitive = true
+}
+variable "data" {
+  type      = string
+  sensitive = true
+}
+variable "write_only" {
+  type      = string
+  ephemeral = true
+}
+
+provider "k8sconnect" {
+  cluster = { kubeconfig = file("kubeconfig") }
+}
+
+resource "k8sconnect_object" "secret" {
+  yaml_body = sensitive(<<-YAML
+    apiVersion: v1
+    kind: Secret
+    metadata:
+      name: keys
+      namespace: NS
+      annotations:
+        kubectl.kubernetes.io/last-applied-configuration: '{"data": "${var.data}"}'
+    data:
+      one: ${base64encode(var.data)}
+    stringData:
+      two: BAD_STRING_DATA
+  YAML
+  )
+}
+
+resource "k8sconnect_object" "settings" {
+  sensitive_fields = ["data.password"]
+  yaml_body = sensitive(<<-YAML
+    apiVersion: v1
+    kind: ConfigMap
+    metadata:
+      name: settings
+      namespace: NS
+    data:
+      password: BAD_LISTED
+  YAML
+  )
+}
+
+resource "k8sconnect_object" "task" {
+  cluster          = { kubeconfig = file("kubeconfig") }
+  sensitive_fields = ["spec.template.spec.containers[*].env[name=TOKEN].value", "spec.template.spec.containers[*].args"]
+  delete_propagation = "foreground"
+  yaml_body = sensitive(<<-YAML
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: task
+      namespace: NS
+    spec:
+      suspend: true
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+          - name: main
+            image: BAD_IMAGE
+            args: ["--token=${var.env}"]
+            env:
+            - name: TOKEN
+              value: ${var.env}
+  YAML
+  )
+}
+
+resource "k8sconnect_object" "hidden" {
+  yaml_body_wo_version = 1
+  yaml_body_wo = <<-YAML
+    apiVersion: v1
+    kind: Secret
+    metadata:
+      name: hidden
+      namespace: NS
+    stringData:
+      five: BAD_WRITE_ONLY
+  YAML
+}
+"#;
+
+/// What stands where the configuration may be broken.
+struct Configuration {
+    string_data: &'static str,
+    listed: &'static str,
+    image: &'static str,
+    write_only: &'static str,
+}
+
+const GOOD: Configuration = Configuration {
+    string_data: "${var.string_data}",
+    listed: "${var.listed}",
+    image: "nginx:1.29",
+    write_only: "${var.write_only}",
+};
+
+struct Search {
+    at: Workspace,
+    needles: Vec<String>,
+    tool: Tool,
+}
+
+impl Search {
+    async fn new(tool: Tool) -> Self {
+        let mut at = Workspace::new(tool).await;
+        let variables = [
+            ("data", DATA),
+            ("string_data", STRING_DATA),
+            ("listed", LISTED),
+            ("env", VARIABLE),
+            ("write_only", WRITE_ONLY),
+        ];
+        for (name, value) in variables {
+            at.runner.variable(name, value);
+        }
+        let folder = at.runner.directory();
+        at.runner.env("TF_LOG", "trace");
+        at.runner.env("TF_LOG_PATH", folder.join("trace.log").to_str().unwrap());
+        at.runner.env("KUBECONFIG", folder.join("kubeconfig").to_str().unwrap());
+        let kubeconfig: Value = serde_json::from_str(&at.cluster.kubeconfig()).unwrap();
+        let token = kubeconfig["users"][0]["user"]["token"].as_str().unwrap().to_owned();
+        let values =
+            [DATA, STRING_DATA, LISTED, VARIABLE, WRITE_ONLY, DRIFTED, IMPORTED, LATER, &token];
+        let needles = values.iter().flat_map(|v| [(*v).to_owned(), BASE64.encode(v)]).collect();
+        Self { at, needles, tool }
+    }
+
+    fn write(&self, with: &Configuration) {
+        let main = MAIN
+            .replace("NS", self.at.namespace.name())
+            .replace("BAD_STRING_DATA", with.string_data)
+            .replace("BAD_LISTED", with.listed)
+            .replace("BAD_IMAGE", with.image)
+            .replace("BAD_WRITE_ONLY", with.write_only);
+        self.at.runner.write("main.tf", &main).unwrap();
+    }
+
+    #[track_caller]
+    fn clean(&self, what: &str, text: &str) {
+        for needle in &self.needles {
+            if let Some(place) = text.find(needle.as_str()) {
+                let start = text[..place].char_indices().rev().nth(300).map_or(0, |(at, _)| at);
+                let end = (place + needle.len() + 100).min(text.len());
+                let around = String::from_utf8_lossy(&text.as_bytes()[start..end]);
+                panic!("{:?}: {what} shows `{needle}`:\n…{around}…", self.tool);
+            }
+        }
+    }
+
+    fn clean_json(&self, what: &str, mut json: Value) {
+        forget_what_users_wrote(&mut json);
+        self.clean(what, &json.to_string());
+    }
+
+    async fn saved_plan(&self) {
+        let text = self.at.runner.run(&["show", "-no-color", "saved.tfplan"]).await.unwrap();
+        self.clean("a saved plan", &text.successful().unwrap().text);
+        self.clean_json("a saved plan as JSON", self.at.runner.planned().await.unwrap());
+    }
+
+    async fn state(&self) {
+        let text = self.at.runner.run(&["show", "-no-color"]).await.unwrap();
+        self.clean("state as text", &text.successful().unwrap().text);
+        self.clean_json("state as JSON", self.at.runner.show().await.unwrap());
+        let file = self.at.runner.directory().join("terraform.tfstate");
+        let mut state: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let mut opened = 0;
+        for instance in state["resources"].as_array().unwrap().iter().flat_map(|it| {
+            it["instances"].as_array().unwrap().iter().filter(|it| it["private"].is_string())
+        }) {
+            let private = decoded(instance["private"].as_str().unwrap());
+            self.clean("private state", &private);
+            let entries: Value = serde_json::from_str(&private).unwrap();
+            for entry in entries.as_object().unwrap().values() {
+                self.clean("private state", &decoded(entry.as_str().unwrap()));
+                opened += 1;
+            }
+        }
+        assert!(opened > 3, "private state was not found");
+        forget_what_users_wrote(&mut state);
+        self.clean("the state file", &state.to_string());
+    }
+
+    fn log(&self) {
+        let log = std::fs::read_to_string(self.at.runner.directory().join("trace.log")).unwrap();
+        assert!(log.contains("k8sconnect_cluster"), "the provider logged nothing");
+        self.clean("the log", &log);
+    }
+}
+
+fn decoded(text: &str) -> String {
+    String::from_utf8(BASE64.decode(text).unwrap()).unwrap()
+}
+
+fn forget_what_users_wrote(json: &mut Value) {
+    match json {
+        Value::Object(map) => {
+            for name in ["yaml_body", "kubeconfig", "variables"] {
+                map.remove(name);
+            }
+            map.values_mut().for_each(forget_what_users_wrote);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_what_users_wrote),
+        _ => {}
+    }
+}
+
+/// Policies that quote what they judge, in a warning and in a refusal.
+async fn talkative_policies(at: &Workspace) -> Vec<Target> {
+    let rival = at.cluster.act_as("security");
+    let mut made = Vec::new();
+    let policies = [
+        ("Warn", "!has(object.data.password)", "'weak: ' + object.data.password"),
+        (
+            "Deny",
+            "object.data.password.startsWith('l1') || object.metadata.name != 'settings'",
+            "'not ' + object.data.password + ' instead of ' + \
+             (oldObject == null ? 'nothing' : oldObject.data.password)",
+        ),
+    ];
+    for (action, expression, message) in policies {
+        let name = format!("{}-{}", at.namespace.name(), action.to_lowercase());
+        let policy = json!({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": name},
+            "spec": {
+                "matchConstraints": {
+                    "namespaceSelector": {"matchLabels":
+                        {"kubernetes.io/metadata.name": at.namespace.name()}},
+                    "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                        "operations": ["CREATE", "UPDATE"], "resources": ["configmaps"]}],
+                },
+                "validations": [{"expression": expression, "messageExpression": message}],
+            },
+        });
+        let binding = json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": name},
+            "spec": {"policyName": name, "validationActions": [action]},
+        });
+        for object in [policy, binding] {
+            made.push(Target::of(&object).unwrap());
+            rival.apply(object).await.unwrap();
+        }
+    }
+    let probe = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": at.namespace.name()},
+        "data": {"password": "probe"},
+    });
+    // A policy takes a moment to bite.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while rival.try_apply(probe.clone()).await.unwrap().accepted().is_ok() {
+        assert!(std::time::Instant::now() < deadline, "the policy never came into force");
+        at.cluster.delete(&Target::of(&probe).unwrap()).await.unwrap();
+    }
+    made
+}
+
+async fn nothing_leaks(tool: Tool) {
+    let mut search = Search::new(tool).await;
+    let policies = talkative_policies(&search.at).await;
+    let ns = search.at.namespace.name().to_owned();
+
+    // An apply.
+    search.write(&GOOD);
+    search.at.init().await;
+    let plan = search.at.plan_changes().await;
+    says(&plan.text, "weak: (sensitive)");
+    search.clean("a plan", &plan.text);
+    search.saved_plan().await;
+    let applied = search.at.apply().await;
+    search.clean("an apply", &applied.text);
+    search.at.plan_empty().await;
+    search.state().await;
+
+    // Refusals, at plan and at apply: wrong types, a policy that quotes, a template that is fixed.
+    let broken = [
+        (Configuration { string_data: "[\"${var.string_data}\"]", ..GOOD }, "expected"),
+        (Configuration { listed: "{deep: \"${var.listed}\"}", ..GOOD }, "expected string"),
+        (
+            Configuration { listed: "x-${var.env}", ..GOOD },
+            "not (sensitive) instead of (sensitive)",
+        ),
+        (Configuration { write_only: "[\"${var.write_only}\"]", ..GOOD }, ""),
+    ];
+    for (wrong, words) in &broken {
+        search.write(wrong);
+        if words.is_empty() {
+            let main = search.at.runner.directory().join("main.tf");
+            let text = std::fs::read_to_string(&main).unwrap();
+            let newer = text.replace("yaml_body_wo_version = 1", "yaml_body_wo_version = 2");
+            std::fs::write(&main, newer).unwrap();
+        }
+        let plan = search.at.plan_fails().await;
+        search.clean("a refusal", &plan.text);
+        says(&plan.text, words);
+        let failed = search.at.runner.apply().await.unwrap();
+        assert!(!failed.succeeded());
+        search.clean("a failed apply", &failed.text);
+    }
+    search.write(&Configuration { image: "nginx:1.30", ..GOOD });
+    search.at.runner.variable("env", LATER);
+    let plan = search.at.plan_changes().await;
+    says(&plan.text, "must be replaced");
+    search.clean("a replacement", &plan.text);
+    search.saved_plan().await;
+
+    // A plan with drift.
+    search.at.runner.variable("env", VARIABLE);
+    search.write(&GOOD);
+    let editor = search.at.cluster.act_as("kubectl-edit");
+    let secret = Target::new("v1", "Secret", ns.as_str(), "keys");
+    let drifted = json!({"data": {"one": BASE64.encode(DRIFTED), "two": BASE64.encode(DRIFTED)}});
+    editor.merge_patch(&secret, drifted).await.unwrap();
+    let hidden = Target::new("v1", "Secret", ns.as_str(), "hidden");
+    let drifted = json!({"data": {"five": BASE64.encode(DRIFTED)}});
+    editor.merge_patch(&hidden, drifted).await.unwrap();
+    let settings = Target::new("v1", "ConfigMap", ns.as_str(), "settings");
+    let drifted = json!({"data": {"password": format!("l1-{DRIFTED}")}});
+    editor.merge_patch(&settings, drifted).await.unwrap();
+    let plan = search.at.plan_changes().await;
+    says(&plan.text, "2 fields changed outside of Terraform");
+    search.clean("a plan with drift", &plan.text);
+    search.saved_plan().await;
+    let applied = search.at.runner.apply_planned().await.unwrap().successful().unwrap();
+    search.clean("an apply after drift", &applied.text);
+    search.state().await;
+
+    // An import, and what follows from it.
+    let main = std::fs::read_to_string(search.at.runner.directory().join("main.tf")).unwrap();
+    let imported = format!(
+        "resource \"k8sconnect_object\" \"imported\" {{\n  yaml_body = <<-YAML\n\
+         apiVersion: v1\nkind: Secret\nmetadata: {{name: found, namespace: {ns}}}\n\
+         stringData: {{three: \"${{var.listed}}\"}}\nYAML\n}}\n"
+    );
+    let object = json!({"apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": "found", "namespace": ns}, "stringData": {"three": IMPORTED}});
+    editor.create(object).await.unwrap();
+    search.at.runner.write("main.tf", &format!("{main}{imported}")).unwrap();
+    let id = format!("{ns}/secret/found");
+    let run = search.at.runner.import("k8sconnect_object.imported", &id).await.unwrap();
+    search.clean("an import", &run.successful().unwrap().text);
+    search.state().await;
+    let plan = search.at.plan_changes().await;
+    says(&plan.text, "was imported and 1 field will change");
+    search.clean("a plan after an import", &plan.text);
+    search.saved_plan().await;
+    let applied = search.at.apply().await;
+    search.clean("an apply after an import", &applied.text);
+    search.at.plan_empty().await;
+    search.state().await;
+    let destroyed = search.at.destroy().await;
+    search.clean("a destroy", &destroyed.text);
+    search.log();
+    for target in policies.iter().rev() {
+        search.at.cluster.delete(target).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn nothing_leaks_under_terraform() {
+    nothing_leaks(Tool::Terraform).await;
+}
+
+#[tokio::test]
+async fn nothing_leaks_under_opentofu() {
+    nothing_leaks(Tool::OpenTofu).await;
+}
