@@ -253,8 +253,8 @@ impl Planner<'_> {
         let mut notices = transition::compare(
             self.manager,
             kept.map(|_| Then { texts: &texts_then, fields: &then }),
-            Side { texts: &leaves_now.told(key), owners: &told_now, secrecy },
-            Side { texts: &projection.told(key), owners: &told_next, secrecy },
+            Side { texts: &leaves_now.told(key), owners: &told_now, secrecy, key },
+            Side { texts: &projection.told(key), owners: &told_next, secrecy, key },
             answer,
         );
         // What our entry holds without our having written it, another k8sconnect configuration

@@ -52,7 +52,7 @@ impl Leaf {
     }
 
     /// The leaf as a notice tells it, which may come before there is a key.
-    fn told(&self, path: &FieldPath, key: Option<&ConcealmentKey>) -> String {
+    pub(crate) fn told(&self, path: &FieldPath, key: Option<&ConcealmentKey>) -> String {
         self.text(path, key).unwrap_or_else(|| CONCEALED_VALUE.to_owned())
     }
 }

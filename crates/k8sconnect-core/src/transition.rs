@@ -11,10 +11,9 @@ use serde_json::Value;
 use crate::field::walk::{at, step};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::owners::{Manager, Owners};
-use crate::projection::{CONCEALED_VALUE, Texts};
+use crate::projection::{ConcealmentKey, Leaf, Texts};
 use crate::secrecy::Secrecy;
 use crate::spelling::order;
-use crate::text;
 
 /// What was ours after our last write.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +27,9 @@ pub struct Then<'a> {
 pub struct Side<'a> {
     pub texts: &'a Texts,
     pub owners: &'a Owners,
-    /// What may not be shown of the object.
+    /// What may not be shown of the object, and the key to hide it with.
     pub secrecy: &'a Secrecy,
+    pub key: Option<&'a ConcealmentKey>,
 }
 
 /// What happens to one field, with those who hold it besides us.
@@ -126,16 +126,16 @@ pub fn compare(
         let Some(after) = at(next_object, &path).filter(|_| leaf && !kept) else {
             continue;
         };
+        let leaf_of = |value: &Value| match next.secrecy.conceals(&path, next_object) {
+            true => Leaf::Concealed(value.clone()),
+            false => Leaf::Shown(value.clone()),
+        };
         let holders: Vec<_> = next.owners.holders(&path).cloned().collect();
         let text_now = now.texts.get(&path).cloned();
         let list = if holders.is_empty() { &mut notices.falls_back } else { &mut notices.stays };
         list.push(FieldNotice {
             then: texts_then.get(&path).cloned(),
-            next: Some(if next.secrecy.conceals(&path, next_object) {
-                CONCEALED_VALUE.to_owned()
-            } else {
-                text::shown(after)
-            }),
+            next: Some(leaf_of(after).told(&path, next.key)),
             now: text_now,
             path,
             holders,

@@ -116,7 +116,59 @@ fn a_field_added_with_the_value_that_is_there_anyway_is_a_change() {
     assert_eq!(decision.spelling, Spelling::New);
 }
 
+const KEY: ConcealmentKey = ConcealmentKey([9; 32]);
+
+/// What is kept of a write, with a key to hide values with.
+fn kept_hiding(manifest: &Manifest, answer: &Value) -> Kept {
+    let (projection, owners) = us().written(manifest, answer).unwrap();
+    Kept { owners, texts: projection.texts(Some(&KEY)) }
+}
+
+fn prior_hiding<'a>(manifest: &'a Manifest, kept: &'a Kept) -> Prior<'a> {
+    Prior { key: Some(&KEY), ..prior(manifest, kept) }
+}
+
+/// The same, with all of its spec hidden.
+fn hidden(manifest: &Manifest) -> Manifest {
+    manifest.clone().hiding(&[crate::secrecy::pattern("spec").unwrap()])
+}
+
 proptest! {
+    #[test]
+    fn hiding_and_showing_again_is_no_change_of_a_value(specimen in any_specimen()) {
+        let (plain, answer) = (manifest(&specimen), specimen.answered("k8sconnect"));
+        let secret = hidden(&plain);
+        for (before, after) in [(&plain, &secret), (&secret, &plain)] {
+            let kept = kept_hiding(before, &answer);
+            let prior = prior_hiding(before, &kept);
+            // The server is asked, because something else is to be shown.
+            prop_assert_eq!(us().glance(after, prior, &answer), Ok(Glance::Ask));
+            let decision = us().decide(after, Some(prior), Some(&answer), &answer).unwrap();
+            prop_assert!(decision.notices.is_empty(), "{:?}", decision.notices);
+            prop_assert_eq!(decision.spelling, Spelling::Former);
+            let shown = decision.projection.texts(Some(&KEY));
+            prop_assert_eq!(shown, kept_hiding(after, &answer).texts);
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_never_stored_settles_by_its_edition(specimen in any_specimen()) {
+        let answer = specimen.answered("k8sconnect");
+        let written = manifest(&specimen).never_stored("1");
+        let kept = kept_hiding(&written, &answer);
+        let traces = kept.traces("k8sconnect", Some(&KEY));
+        let former = Manifest::remembered(written.key().clone(), "1", traces);
+        let prior = prior_hiding(&former, &kept);
+        prop_assert_eq!(us().glance(&written, prior, &answer), Ok(Glance::Settled));
+        let newer = manifest(&specimen).never_stored("2");
+        prop_assert_eq!(us().glance(&newer, prior, &answer), Ok(Glance::Ask));
+        let decision = us().decide(&newer, Some(prior), Some(&answer), &answer).unwrap();
+        prop_assert!(decision.notices.is_empty(), "{:?}", decision.notices);
+        for (path, text) in &kept.texts {
+            prop_assert!(text.starts_with("(sensitive, hash "), "{path}: {text}");
+        }
+    }
+
     #[test]
     fn what_was_just_written_is_settled(specimen in any_specimen()) {
         let manifest = manifest(&specimen);

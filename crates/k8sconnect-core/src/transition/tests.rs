@@ -44,11 +44,13 @@ fn told(then: Option<&str>, now: &Moment, next: &Moment) -> Notices {
             texts: &texts(now.value),
             owners: &Owners::of_object(&live).unwrap(),
             secrecy: &Secrecy::default(),
+            key: None,
         },
         Side {
             texts: &texts(next.value.filter(|_| ours_next)),
             owners: &Owners::of_object(&answer).unwrap(),
             secrecy: &Secrecy::default(),
+            key: None,
         },
         &answer,
     )

@@ -34,6 +34,7 @@ model! {
         kind: Value<String>,
         name: Value<String>,
         namespace: Value<String>,
+        uid: Value<String>,
         manifest: Value<String>,
         yaml_body: Value<String>,
         object: Value<Data>,
@@ -60,6 +61,14 @@ impl Ephemeral for EphemeralObject {
                 "namespace",
                 Attribute::string().optional().describe(
                     "Namespace; `default` if not set. Says nothing for a cluster-scoped kind.",
+                ),
+            )
+            .attribute(
+                "uid",
+                Attribute::string().optional().describe(
+                    "The uid of the object, where no other of its name is meant. Taken from the \
+                     resource that creates the object, it makes the run wait until the object is \
+                     there.",
                 ),
             )
             .attribute(
@@ -115,6 +124,10 @@ impl Ephemeral for EphemeralObject {
                 return Err(messages::ephemeral::no_object(&key).into());
             }
         };
+        let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
+        if config.uid.known().is_some_and(|wanted| *wanted != uid) {
+            return Err(messages::ephemeral::another(&key).into());
+        }
         let object = reach::without_owners(object);
         let result = ObjectModel {
             manifest: Value::Known(object.to_string()),

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use k8sconnect_cluster::{Token, TokenRequest};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
 use tfplugin::{
@@ -36,6 +38,7 @@ model! {
         cluster_name: Value<String>,
         service_account: Value<String>,
         namespace: Value<String>,
+        uid: Value<String>,
         audiences: Value<Vec<Value<String>>>,
         expiration_seconds: Value<i64>,
         token: Value<String>,
@@ -60,6 +63,14 @@ impl Ephemeral for EphemeralToken {
                 Attribute::string()
                     .optional()
                     .describe("The namespace of the service account; `default` if not set."),
+            )
+            .attribute(
+                "uid",
+                Attribute::string().optional().describe(
+                    "The uid of the service account, where no other of its name is meant. Taken \
+                     from the resource that creates the account, it makes the run wait until the \
+                     account is there.",
+                ),
             )
             .attribute(
                 "audiences",
@@ -135,6 +146,13 @@ impl Ephemeral for EphemeralToken {
             Token::Granted { token, expires } => (token, expires),
             Token::NoAccount(_) => return Err(messages::ephemeral::no_account(&key).into()),
         };
+        if config
+            .uid
+            .known()
+            .is_some_and(|wanted| account_of(token.expose()) != Some(wanted.clone()))
+        {
+            return Err(messages::ephemeral::another(&key).into());
+        }
         let result = TokenModel {
             token: Value::Known(token.expose().to_owned()),
             expires_at: Value::Known(expires),
@@ -144,9 +162,26 @@ impl Ephemeral for EphemeralToken {
     }
 }
 
+/// The uid of the account, as the token itself tells it.
+fn account_of(token: &str) -> Option<String> {
+    let claims = BASE64.decode(token.split('.').nth(1)?).ok()?;
+    let claims: serde_json::Value = serde_json::from_slice(&claims).ok()?;
+    claims["kubernetes.io"]["serviceaccount"]["uid"].as_str().map(ToOwned::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_token_names_no_account() {
+        let claims = r#"{"kubernetes.io": {"serviceaccount": {"uid": "u-1"}}}"#;
+        let token = format!("head.{}.signature", BASE64.encode(claims));
+        assert_eq!(account_of(&token).as_deref(), Some("u-1"));
+        for text in ["", "a", "a.b.c", "a.e30.c"] {
+            assert_eq!(account_of(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn the_schema_keeps_terraforms_rules() {

@@ -9,6 +9,19 @@ use super::object::not_yet;
 use super::paragraphs;
 use super::refusal::said;
 
+/// `depends_on` does not put the opening off; only something that is not known does.
+const WAIT: &str = "If this configuration creates it, set `uid` to the `uid` of the resource that \
+    does: the run then waits until it is there. `depends_on` alone does not.";
+
+/// Another one bears the name.
+pub(crate) fn another(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is not the one that is meant"),
+        "It was deleted and made anew: its uid is not the one that `uid` says.\n\n\
+         Plan again, so that the resource that `uid` comes from is refreshed; or leave `uid` out.",
+    )
+}
+
 /// The provider block depends on something that is not there yet.
 pub(crate) fn cluster_unknown() -> Diagnostic {
     Diagnostic::error(
@@ -26,8 +39,8 @@ pub(crate) fn no_kind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
         format!("{key} cannot be read"),
         paragraphs([
             &not_yet(why),
-            "Check `api_version` and `kind`; `kubectl api-resources` lists those there are. If this \
-             configuration creates what is missing, let the ephemeral resource `depends_on` it.",
+            "Check `api_version` and `kind`; `kubectl api-resources` lists those there are.",
+            WAIT,
         ]),
     )
 }
@@ -35,19 +48,22 @@ pub(crate) fn no_kind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
 pub(crate) fn no_object(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} does not exist"),
-        "The cluster has no such object, so there is nothing to read.\n\n\
-         Check name and namespace (`default` where none is set). If this configuration creates it, \
-         take the name from that resource, or let the ephemeral resource `depends_on` it.",
+        paragraphs([
+            "The cluster has no such object, so there is nothing to read.",
+            "Check name and namespace (`default` where none is set).",
+            WAIT,
+        ]),
     )
 }
 
 pub(crate) fn no_account(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} does not exist"),
-        "Nobody has a token of an account that is not there.\n\n\
-         Check `service_account` and `namespace` (`default` where none is set). If this \
-         configuration creates the account, take the name from that resource, or let the ephemeral \
-         resource `depends_on` it.",
+        paragraphs([
+            "Nobody has a token of an account that is not there.",
+            "Check `service_account` and `namespace` (`default` where none is set).",
+            WAIT,
+        ]),
     )
 }
 

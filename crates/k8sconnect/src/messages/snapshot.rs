@@ -457,6 +457,7 @@ fn ephemeral_messages() -> Vec<Diagnostic> {
         ephemeral::cluster_unknown(),
         ephemeral::no_kind(web.key(), &kind),
         ephemeral::no_object(web.key()),
+        ephemeral::another(web.key()),
         ephemeral::no_account(&robot),
         ephemeral::no_token(&robot, &forbidden),
         ephemeral::too_short(60, 600),

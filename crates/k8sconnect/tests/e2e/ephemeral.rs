@@ -63,6 +63,57 @@ async fn opentofu_copies_a_secret_that_never_comes_into_state() {
     a_secret_is_copied_without_coming_into_state(Tool::OpenTofu).await;
 }
 
+#[tokio::test]
+async fn what_this_run_creates_is_opened_once_it_is_there() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let ns = at.namespace.name();
+    let main = format!(
+        r#"
+resource "k8sconnect_object" "source" {{
+  {CLUSTER}
+  yaml_body = <<-YAML
+    apiVersion: v1
+    kind: Secret
+    metadata:
+      name: source
+      namespace: {ns}
+    stringData:
+      password: hunter2
+  YAML
+}}
+
+ephemeral "k8sconnect_object" "source" {{
+  {CLUSTER}
+  api_version = "v1"
+  kind        = "Secret"
+  name        = "source"
+  namespace   = "{ns}"
+  uid         = k8sconnect_object.source.uid
+}}
+
+resource "k8sconnect_object" "copy" {{
+  {CLUSTER}
+  yaml_body_wo_version = k8sconnect_object.source.uid
+  yaml_body_wo = yamlencode({{
+    apiVersion = "v1"
+    kind       = "Secret"
+    metadata   = {{ name = "copy", namespace = "{ns}" }}
+    data       = ephemeral.k8sconnect_object.source.object.data
+  }})
+}}
+"#
+    );
+    at.runner.write("main.tf", &main).unwrap();
+    at.init().await;
+    let plan = at.plan_changes().await;
+    says(&plan.text, "2 to add");
+    at.apply().await;
+    at.plan_empty().await;
+    let copy = at.cluster.read(&Target::new("v1", "Secret", ns, "copy")).await.unwrap().unwrap();
+    assert_eq!(copy["data"]["password"], "aHVudGVyMg==");
+    at.destroy().await;
+}
+
 /// What a token says of itself.
 fn claims(token: &str) -> Value {
     use base64::Engine;

@@ -152,6 +152,33 @@ async fn a_stored_body_moves_out_of_state_and_back() {
 }
 
 #[tokio::test]
+async fn it_is_adopted_tainted_and_replaced_like_any_other() {
+    let mut at = Workspace::new(Tool::Terraform).await;
+    let there = json!({"apiVersion": "v1", "kind": "Secret", "data": {"password": ENCODED[1]},
+        "metadata": {"name": "keys", "namespace": at.namespace.name()}});
+    at.cluster.act_as("vault").create(there).await.unwrap();
+    write(&mut at, SECRET, "1", "hunter2");
+    at.init().await;
+    says(&at.plan_fails().await.text, "exists already");
+    write(&mut at, SECRET, "1\n  adopt = true", "hunter2");
+    let plan = at.plan_changes().await;
+    says(&plan.text, "exists already and will be taken over");
+    for part in ["hunter", "aHVudGVy"] {
+        never_says(&plan.text, part);
+    }
+    at.apply().await;
+    at.plan_empty().await;
+    let first = at.cluster.read(&target(&at)).await.unwrap().unwrap();
+    assert_eq!(first["data"]["password"], ENCODED[0]);
+    at.runner.run(&["taint", "k8sconnect_object.keys"]).await.unwrap().successful().unwrap();
+    at.apply().await;
+    at.plan_empty().await;
+    let second = at.cluster.read(&target(&at)).await.unwrap().unwrap();
+    assert_ne!(first["metadata"]["uid"], second["metadata"]["uid"]);
+    at.destroy().await;
+}
+
+#[tokio::test]
 async fn lines_that_may_hold_a_secret_are_not_printed_with_an_error() {
     let mut at = Workspace::new(Tool::Terraform).await;
     let literal = SECRET.replace("${var.password}", "hunter2\n  broken: [");
