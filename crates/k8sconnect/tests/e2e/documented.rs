@@ -57,13 +57,16 @@ async fn another_cluster(at: &Workspace) -> String {
 #[tokio::test]
 async fn every_documented_snippet_runs() {
     let mut ran = 0;
-    for page in [
+    let pages = [
         "README.md",
         "docs/index.md",
         "docs/resources/object.md",
         "docs/resources/wait.md",
         "docs/guides/waiting.md",
-    ] {
+        "docs/ephemeral-resources/object.md",
+        "docs/ephemeral-resources/token.md",
+    ];
+    for page in pages {
         ran += run_snippets(page).await;
     }
     assert!(ran >= 3, "only {ran} snippets were found");
