@@ -25,11 +25,12 @@ variable "namespace" {
 }
 
 locals {
-  kubeconfig = yamldecode(file(pathexpand(var.kubeconfig_path)))
+  kubeconfig = file(pathexpand(var.kubeconfig_path))
+  api_server = yamldecode(local.kubeconfig).clusters[0].cluster
 }
 
 provider "k8sconnect" {
-  cluster = { kubeconfig = yamlencode(local.kubeconfig) }
+  cluster = { kubeconfig = local.kubeconfig }
 }
 
 # The same cluster, as somebody else.
@@ -37,12 +38,9 @@ provider "k8sconnect" {
   alias = "robot"
 
   cluster = {
-    kubeconfig = yamlencode(merge(local.kubeconfig, {
-      users = [for user in local.kubeconfig.users : {
-        name = user.name
-        user = { token = ephemeral.k8sconnect_token.robot.token }
-      }]
-    }))
+    host                   = local.api_server.server
+    cluster_ca_certificate = local.api_server["certificate-authority-data"]
+    token                  = ephemeral.k8sconnect_token.robot.token
   }
 }
 

@@ -65,7 +65,16 @@ resource "k8sconnect_object" "secret" {
   )
 }
 
+locals {
+  way = yamldecode(file("kubeconfig"))
+}
+
 resource "k8sconnect_object" "settings" {
+  cluster = {
+    host                   = local.way.clusters[0].cluster.server
+    cluster_ca_certificate = local.way.clusters[0].cluster["certificate-authority-data"]
+    token                  = TOKEN_OF_SETTINGS
+  }
   sensitive_fields = ["data.password"]
   yaml_body = sensitive(<<-YAML
     apiVersion: v1
@@ -124,6 +133,7 @@ struct Configuration {
     string_data: &'static str,
     listed: &'static str,
     image: &'static str,
+    token: &'static str,
     write_only: &'static str,
 }
 
@@ -131,6 +141,7 @@ const GOOD: Configuration = Configuration {
     string_data: "${var.string_data}",
     listed: "${var.listed}",
     image: "nginx:1.29",
+    token: "local.way.users[0].user.token",
     write_only: "${var.write_only}",
 };
 
@@ -171,6 +182,7 @@ impl Search {
             .replace("BAD_STRING_DATA", with.string_data)
             .replace("BAD_LISTED", with.listed)
             .replace("BAD_IMAGE", with.image)
+            .replace("TOKEN_OF_SETTINGS", with.token)
             .replace("BAD_WRITE_ONLY", with.write_only);
         self.at.runner.write("main.tf", &main).unwrap();
     }
@@ -235,7 +247,7 @@ fn decoded(text: &str) -> String {
 fn forget_what_users_wrote(json: &mut Value) {
     match json {
         Value::Object(map) => {
-            for name in ["yaml_body", "kubeconfig", "variables"] {
+            for name in ["yaml_body", "kubeconfig", "token", "variables"] {
                 map.remove(name);
             }
             map.values_mut().for_each(forget_what_users_wrote);
@@ -322,6 +334,11 @@ async fn nothing_leaks(tool: Tool) {
         (
             Configuration { listed: "x-${var.env}", ..GOOD },
             "not (sensitive) instead of (sensitive)",
+        ),
+        (
+            // Not accepted; it is found when the way to the cluster is looked at.
+            Configuration { listed: "l1x", token: "var.env", ..GOOD },
+            "does not accept the credentials",
         ),
         (Configuration { write_only: "[\"${var.write_only}\"]", ..GOOD }, ""),
     ];
