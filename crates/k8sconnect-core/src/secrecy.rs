@@ -108,7 +108,11 @@ impl Secrecy {
 
     /// The patterns that mean none of these fields.
     pub fn unmatched(&self, fields: &FieldSet, object: &Value) -> Vec<&Pattern> {
-        let leaves = fields.leaves();
+        let mut leaves = fields.leaves();
+        if self.scope == Scope::SecretData {
+            // It is sent as `data`, and hidden by either name.
+            leaves.push(FieldPath::fields(["stringData"]));
+        }
         let means = |pattern: &Pattern| leaves.iter().any(|leaf| hides(pattern, leaf, object));
         self.patterns.iter().filter(|pattern| !means(pattern)).collect()
     }
@@ -240,6 +244,9 @@ mod tests {
         let unmatched: Vec<_> =
             secrecy.unmatched(&fields, &deployment()).into_iter().map(Pattern::text).collect();
         assert_eq!(unmatched, ["spec.arsg"]);
+        let patterns = [pattern("stringData.a").unwrap()];
+        let secret = Secrecy::of(&Gvk::new("v1", "Secret"), &patterns);
+        assert_eq!(secret.unmatched(&fields, &json!({})), Vec::<&Pattern>::new());
     }
 
     #[test]
