@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -45,6 +45,15 @@ pub(crate) fn build_provider(profile: Profile) -> Result<PathBuf> {
         .filter(|message| message["target"]["name"] == PROVIDER)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
         .context("`cargo build` did not say where it put the provider")
+}
+
+/// Runs this very command once more, built as users get it. Unoptimised, what we compute in
+/// process would cost more than the API server does.
+pub(crate) fn again_in_release(words: &[&str]) -> Result<ExitCode> {
+    let mut command = cargo(&["run", "--release", "--quiet", "--package", "xtask", "--"]);
+    command.current_dir(std::env::current_dir()?).args(words);
+    let status = command.status().context("`cargo` cannot be started")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The messages of `--message-format json…`.

@@ -2,8 +2,11 @@
 //! applied, planned empty, respelled, planned empty, one leaf of each document edited, planned,
 //! applied, planned empty, destroyed. What does not hold for a document is put in a table, the
 //! document is taken out, and the walk goes on with the others.
+//!
+//! Or, beside that, every leaf of them edited in turn and planned: see [`leaves`].
 
 mod files;
+mod leaves;
 mod ledger;
 mod tool;
 mod walk;
@@ -20,13 +23,26 @@ use testkit::{ControlPlane, Parts, Runner, Target, Tool};
 
 use crate::cargo::{Profile, build_provider};
 use crate::screen::{heading, line, seconds};
-use files::Corpus;
+use files::{Corpus, Document};
+pub(crate) use leaves::Extent;
+use leaves::Sweep;
+use ledger::Ledger;
 use walk::Walk;
 
 pub(crate) struct Options {
     pub(crate) folder: PathBuf,
     /// Chooses spellings and edits; a run with the same one does the same.
     pub(crate) seed: u64,
+    pub(crate) course: Course,
+}
+
+/// What the documents go through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Course {
+    /// A whole life each, with Terraform.
+    Life,
+    /// Every leaf edited and planned.
+    Leaves(Extent),
 }
 
 pub(crate) async fn run(options: Options) -> Result<ExitCode> {
@@ -36,8 +52,7 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
     line(&format!("{} documents in {} files", corpus.documents.len(), corpus.files));
     ensure!(!corpus.documents.is_empty(), "there is no object in `{}`", options.folder.display());
 
-    heading("Building the provider and starting a control plane");
-    let provider = build_provider(Profile::Dev)?;
+    heading("Starting a control plane");
     let cluster = ControlPlane::start(Parts::Full).await?;
     let node = Target::new("v1", "Node", None, "node-1");
     // No pod runs, so that no Job finishes: those with a `ttlSecondsAfterFinished` would then go
@@ -48,13 +63,38 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
     corpus.leave_out_what_cannot_be_made(&cluster).await?;
     let made = corpus.make_namespaces(&cluster).await?;
 
-    let runner = Runner::with_provider(Tool::Terraform, Some(&provider)).await?;
-    let exhibition = Exhibition::new(&runner, &cluster.kubeconfig())?;
     let Corpus { documents, mut ledger, .. } = corpus;
     let (gates, objects): (Vec<_>, Vec<_>) =
         documents.into_iter().partition(|document| document.exhibit.tier() == Tier::Gate);
-    let mut walk = Walk::new(&runner, &cluster, &exhibition, options.seed, &mut ledger);
+    match options.course {
+        Course::Life => live(&cluster, options.seed, objects, gates, &mut ledger).await?,
+        Course::Leaves(extent) => {
+            let mut sweep = Sweep::new(&cluster, extent, options.seed, &mut ledger);
+            heading(&format!("{} objects", objects.len()));
+            sweep.add(objects).await?;
+            heading(&format!("{} objects that judge others", gates.len()));
+            sweep.add(gates).await?;
+            sweep.end().await?;
+        }
+    }
+    for namespace in made {
+        cluster.delete(&namespace).await?;
+    }
+    ledger.print(started.elapsed());
+    Ok(if ledger.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
 
+async fn live(
+    cluster: &ControlPlane,
+    seed: u64,
+    objects: Vec<Document>,
+    gates: Vec<Document>,
+    ledger: &mut Ledger,
+) -> Result<()> {
+    let provider = build_provider(Profile::Dev)?;
+    let runner = Runner::with_provider(Tool::Terraform, Some(&provider)).await?;
+    let exhibition = Exhibition::new(&runner, &cluster.kubeconfig())?;
+    let mut walk = Walk::new(&runner, cluster, &exhibition, seed, ledger);
     heading(&format!("{} objects", objects.len()));
     walk.add(objects).await?;
     // Definitions are edited when their objects need them no longer as they were.
@@ -67,9 +107,5 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
     }
     heading("The end");
     walk.destroy().await?;
-    for namespace in made {
-        cluster.delete(&namespace).await?;
-    }
-    ledger.print(started.elapsed());
-    Ok(if ledger.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(())
 }

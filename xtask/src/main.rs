@@ -27,6 +27,9 @@ usage: cargo xtask <command>
   corpus DIR [--seed N]
                      every document of the YAML files in DIR through its whole life;
                      a table of what failed. N repeats a run
+  corpus DIR --every-leaf | --sample N [--seed N]
+                     every leaf of those documents (or N edits of each) changed and
+                     removed in turn and planned, without Terraform
   bench startup      size, start and memory of the release binary, against the bars";
 
 #[tokio::main]
@@ -47,7 +50,16 @@ async fn run() -> Result<ExitCode> {
         ["demo"] => demo::run(demo::Afterwards::Remove).await,
         ["demo", "--keep"] => demo::run(demo::Afterwards::Keep).await,
         ["test", flags @ ..] => test::run(test_options(flags)?).await,
-        ["corpus", flags @ ..] => corpus::run(corpus_options(flags)?).await,
+        ["corpus", flags @ ..] => {
+            let options = corpus_options(flags)?;
+            match options.course {
+                corpus::Course::Leaves(_) if cfg!(debug_assertions) => {
+                    println!("Building the provider as users get it");
+                    cargo::again_in_release(&words)
+                }
+                _ => corpus::run(options).await,
+            }
+        }
         ["bench", "startup"] => bench::startup(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -58,14 +70,31 @@ async fn run() -> Result<ExitCode> {
 }
 
 fn corpus_options(flags: &[&str]) -> Result<corpus::Options> {
-    let (folder, seed) = match flags {
-        [folder] => (folder, fastrand::u64(..1_000_000)),
-        [folder, "--seed", seed] | ["--seed", seed, folder] => {
-            (folder, seed.parse().context("`--seed` needs a whole number")?)
+    let mut folder = None;
+    let mut seed = fastrand::u64(..1_000_000);
+    let mut course = corpus::Course::Life;
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
+        let mut number = || {
+            let text = flags.next().with_context(|| format!("`{flag}` needs a number"))?;
+            text.parse::<u64>().with_context(|| format!("`{flag}` needs a whole number"))
+        };
+        match *flag {
+            "--seed" => seed = number()?,
+            "--every-leaf" => course = corpus::Course::Leaves(corpus::Extent::All),
+            "--sample" => {
+                let most = usize::try_from(number()?)?;
+                course = corpus::Course::Leaves(corpus::Extent::Sample(most));
+            }
+            unknown if unknown.starts_with('-') => {
+                bail!("`{unknown}` is not a flag of `corpus`\n\n{USAGE}")
+            }
+            one if folder.is_none() => folder = Some(one.into()),
+            more => bail!("one folder is enough; `{more}` is a second\n\n{USAGE}"),
         }
-        _ => bail!("`corpus` needs one folder\n\n{USAGE}"),
-    };
-    Ok(corpus::Options { folder: folder.into(), seed })
+    }
+    let folder = folder.with_context(|| format!("`corpus` needs a folder\n\n{USAGE}"))?;
+    Ok(corpus::Options { folder, seed, course })
 }
 
 fn test_options(flags: &[&str]) -> Result<test::Options> {

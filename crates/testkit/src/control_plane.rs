@@ -248,7 +248,7 @@ impl ControlPlane {
     }
 
     /// Pods of a namespace are refused until the controllers have made its account.
-    pub(crate) async fn await_service_account(&self, namespace: &str) -> Result<()> {
+    pub async fn await_service_account(&self, namespace: &str) -> Result<()> {
         if self.parts == Parts::Full {
             let account = Target::new("v1", "ServiceAccount", namespace, "default");
             self.wait_until(&account, PATIENCE, |seen| seen.is_some()).await?;

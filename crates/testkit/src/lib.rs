@@ -15,6 +15,7 @@ pub mod proxy;
 pub mod respell;
 pub mod rival;
 pub mod specimens;
+pub mod sweep;
 pub mod target;
 pub mod terraform;
 pub mod tunnel;

@@ -10,6 +10,8 @@ mod other;
 
 use std::fmt;
 
+use k8sconnect_core::field::walk::written_index;
+use k8sconnect_core::field::{FieldPath, PathElement};
 use serde_json::Value;
 
 pub use exhibition::{Exhibit, Exhibition};
@@ -67,6 +69,24 @@ impl Place {
             Step::Index(index) => value.get_mut(index),
         })
     }
+}
+
+/// Where a field stands in a manifest, as written; `None` if it does not.
+pub fn place_of(manifest: &Value, path: &FieldPath) -> Option<Place> {
+    let mut place = Vec::new();
+    let mut value = manifest;
+    for element in path.elements() {
+        let step = match element {
+            PathElement::Field(name) => Step::Key(name.clone()),
+            PathElement::Index(index) => Step::Index(*index),
+            PathElement::Value(_) | PathElement::Key(_) => {
+                Step::Index(written_index(value, element)?)
+            }
+        };
+        value = Place(vec![step.clone()]).value(value)?;
+        place.push(step);
+    }
+    Some(Place(place))
 }
 
 /// Every leaf of a manifest: its scalars, nulls and empty collections.

@@ -8,7 +8,7 @@ use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::text::nfc;
 use serde_json::Value as Json;
 use testkit::specimens::documents::Tier;
-use testkit::specimens::{Place, Step, leaves};
+use testkit::specimens::{Place, Step, leaves, place_of};
 use tfplugin::Data;
 
 use crate::world::{OBJECT, World};
@@ -17,33 +17,25 @@ use crate::world::{OBJECT, World};
 /// is in its value; a key field is in the path itself.
 fn covered(body: &Json, path: &FieldPath) -> BTreeSet<Place> {
     let mut found = BTreeSet::new();
-    let mut place = Vec::new();
-    let mut value = body;
-    for element in path.elements() {
-        let step = match element {
-            PathElement::Field(name) => Step::Key(name.clone()),
-            PathElement::Index(index) => Step::Index(*index),
-            PathElement::Value(_) | PathElement::Key(_) => {
-                match k8sconnect_core::field::walk::written_index(value, element) {
-                    Some(index) => Step::Index(index),
-                    None => return found,
-                }
-            }
+    for (depth, element) in path.elements().iter().enumerate() {
+        let PathElement::Key(keys) = element else {
+            continue;
         };
-        place.push(step.clone());
-        let Some(next) = Place(vec![step]).value(value) else {
-            return found;
-        };
-        value = next;
-        if let PathElement::Key(keys) = element {
-            for name in keys.keys().filter(|name| value.get(name.as_str()).is_some()) {
-                let key = place.iter().cloned().chain([Step::Key(name.clone())]);
-                found.insert(Place(key.collect()));
+        let item = FieldPath::new(path.elements()[..=depth].iter().cloned());
+        if let Some(Place(item)) = place_of(body, &item) {
+            for name in keys.keys() {
+                let key = item.iter().cloned().chain([Step::Key(name.clone())]);
+                let key = Place(key.collect());
+                found.extend(key.value(body).is_some().then_some(key));
             }
         }
     }
-    for below in leaves(value) {
-        found.insert(Place(place.iter().cloned().chain(below.0).collect()));
+    if let Some(Place(place)) = place_of(body, path)
+        && let Some(value) = Place(place.clone()).value(body)
+    {
+        for below in leaves(value) {
+            found.insert(Place(place.iter().cloned().chain(below.0).collect()));
+        }
     }
     found
 }

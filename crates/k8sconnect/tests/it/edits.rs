@@ -3,78 +3,25 @@
 
 use std::sync::Arc;
 
-use k8sconnect_core::yaml::to_yaml;
-use serde_json::Value as Json;
 use testkit::Filter;
-use testkit::specimens::{Exhibit, Place, edited, leaves, scalars, without};
-use tfplugin::harness::{Action, Failure, State};
+use testkit::specimens::Exhibit;
+use testkit::sweep::{Specimen, Tally, Way};
+use tfplugin::harness::State;
 use tokio::task::JoinSet;
 
-use crate::world::{OBJECT, World};
-
-/// What became of the edits of one kind.
-#[derive(Default)]
-struct Tally {
-    updated: usize,
-    replaced: usize,
-    refused: usize,
-    failures: Vec<String>,
-}
-
-#[derive(Clone, Copy)]
-enum Way {
-    Change,
-    Remove,
-}
-
-impl Way {
-    fn places(self, body: &Json) -> Vec<Place> {
-        match self {
-            Self::Change => scalars(body),
-            Self::Remove => leaves(body),
-        }
-    }
-
-    fn edit(self, body: &Json, place: &Place) -> Json {
-        match self {
-            Self::Change => edited(body, place),
-            Self::Remove => without(body, place),
-        }
-    }
-
-    /// Whether the projection must tell of it. What is removed may be what the server would have
-    /// put there anyway; then only the body's own diff shows it.
-    fn must_show(self) -> bool {
-        match self {
-            Self::Change => true,
-            Self::Remove => false,
-        }
-    }
-}
+use crate::world::World;
 
 async fn edit_every_leaf(world: Arc<World>, kind: Exhibit, stored: State, way: Way) -> Tally {
     let core = world.core();
+    let kubeconfig = world.kubeconfig.clone();
+    let specimen = Specimen { kubeconfig, manifest: kind.value, stored };
     let mut tally = Tally::default();
-    for place in way.places(&kind.value) {
-        let body = to_yaml(&way.edit(&kind.value, &place));
-        let read = core.read(OBJECT, &stored).await.unwrap().present().unwrap();
-        let what = format!("{}: {place}", kind.name);
-        match core.plan(OBJECT, &world.config(&body), Some(&read)).await {
-            Ok(plan) => match plan.action {
-                Action::Update => {
-                    tally.updated += 1;
-                    let before = read.attribute("managed_state_projection");
-                    let same = plan.planned.attribute("managed_state_projection") == Some(before);
-                    if same && way.must_show() {
-                        tally.failures.push(format!("{what}: planned, but the plan shows nothing"));
-                    }
-                }
-                Action::Replace => tally.replaced += 1,
-                other => tally.failures.push(format!("{what}: planned as {other:?}")),
-            },
-            Err(Failure::Refused { .. }) => tally.refused += 1,
-            Err(Failure::Broken(rule)) => tally.failures.push(format!("{what}: {rule}")),
-        }
+    for edit in way.edits(&specimen.manifest) {
+        let verdict = edit.plan(&core, &specimen).await;
+        tally.note(&edit, &verdict);
+    }
+    for swallowed in &mut tally.swallowed {
+        swallowed.insert_str(0, &format!("{}: ", kind.name));
     }
     tally
 }
@@ -97,15 +44,13 @@ async fn nothing_is_swallowed(way: Way) {
         world.cluster.count_during(Filter::by_user(&world.user), sweep).await.unwrap();
     world.clear(&kinds).await;
 
-    let failures: Vec<_> = tallies.iter().flat_map(|tally| &tally.failures).cloned().collect();
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let sum = |count: fn(&Tally) -> usize| tallies.iter().map(count).sum::<usize>();
-    let (updated, replaced, refused) =
-        (sum(|t| t.updated), sum(|t| t.replaced), sum(|t| t.refused));
+    let mut sum = Tally::default();
+    tallies.into_iter().for_each(|tally| sum.add(tally));
+    assert!(sum.swallowed.is_empty(), "{}", sum.swallowed.join("\n"));
     // A server that refused nearly all of them would have shown nothing.
-    assert!(updated > refused / 2, "{updated} updated, {replaced} replaced, {refused} refused");
+    assert!(sum.updated > sum.refused / 2, "{sum}");
     let wrote: Vec<_> = asked.iter().filter(|request| request.writes()).collect();
-    assert!(asked.len() > updated && wrote.is_empty(), "{wrote:?}");
+    assert!(asked.len() > sum.updated && wrote.is_empty(), "{wrote:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

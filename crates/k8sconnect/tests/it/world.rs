@@ -8,18 +8,19 @@ use k8sconnect_core::text::nfc;
 use serde_json::{Value as Json, json};
 use testkit::specimens::Exhibit;
 use testkit::specimens::documents::Tier;
+use testkit::sweep::configuration;
 use testkit::{ControlPlane, Target, TestNamespace};
 use tfplugin::harness::{Core, Failure, State};
 use tfplugin::{Data, Value};
 
-pub(crate) const OBJECT: &str = "k8sconnect_object";
+pub(crate) use testkit::sweep::OBJECT;
 
 pub(crate) struct World {
     pub(crate) cluster: &'static ControlPlane,
     pub(crate) namespace: TestNamespace,
     /// Whom the audit log shows for what the provider asks; nobody else bears the name.
     pub(crate) user: String,
-    kubeconfig: String,
+    pub(crate) kubeconfig: String,
 }
 
 impl World {
@@ -41,14 +42,14 @@ impl World {
         Core::new(K8sConnect::default())
     }
 
-    /// The configuration of one object. Terraform normalises all text that it hands over.
+    /// The configuration of one object.
     pub(crate) fn config(&self, body: &str) -> Value {
-        self.config_with([("yaml_body", Value::from(nfc(body)))])
+        configuration(&self.kubeconfig, body)
     }
 
     /// The same by another way to the cluster.
     pub(crate) fn config_through(&self, kubeconfig: &str, body: &str) -> Value {
-        through(kubeconfig, [("yaml_body", Value::from(nfc(body)))])
+        configuration(kubeconfig, body)
     }
 
     /// The same with whatever attributes a test needs, save the cluster.
