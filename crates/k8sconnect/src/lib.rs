@@ -20,6 +20,7 @@ mod object;
 mod provider;
 mod session;
 mod terms;
+mod turns;
 mod wait;
 
 pub use provider::K8sConnect;

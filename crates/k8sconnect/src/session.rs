@@ -8,6 +8,7 @@ use tfplugin::{Diagnostics, Value};
 use crate::connect::{ClusterModel, Directory, Reach};
 use crate::memory::Memory;
 use crate::messages;
+use crate::turns::Turns;
 
 /// One per process: the clusters it talks to, and what it saw there.
 #[derive(Default)]
@@ -15,6 +16,7 @@ pub(crate) struct Session {
     pool: Pool,
     directory: RwLock<Directory>,
     pub(crate) memory: Memory,
+    pub(crate) turns: Turns,
 }
 
 impl Session {

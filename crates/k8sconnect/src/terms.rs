@@ -20,7 +20,8 @@ const APPLY_TIMEOUT: Duration = Duration::from_secs(300);
 pub(crate) struct Terms {
     pub(crate) conflicts: Conflicts,
     pub(crate) adoption: Adoption,
-    pub(crate) apply_timeout: Duration,
+    /// How long to wait, where the user says so.
+    chosen_timeout: Option<Duration>,
     pub(crate) deletion: DeletionTerms,
     /// What is not to be shown, besides what the kind hides.
     pub(crate) hidden: Vec<Pattern>,
@@ -83,7 +84,7 @@ impl Terms {
             }
             read.ok()
         };
-        let apply_timeout = time("apply_timeout", &model.apply_timeout).unwrap_or(APPLY_TIMEOUT);
+        let chosen_timeout = time("apply_timeout", &model.apply_timeout);
         let timeout = time("delete_timeout", &model.delete_timeout);
         let propagation = match model.delete_propagation.known().map(String::as_str) {
             None | Some("background") => Propagation::Background,
@@ -120,11 +121,21 @@ impl Terms {
                 Some(true) => Adoption::TakeOver,
                 _ => Adoption::Refuse,
             },
-            apply_timeout,
+            chosen_timeout,
             deletion: DeletionTerms { protection, timeout, propagation, stuck },
             ignores,
             hidden,
         }))
+    }
+
+    /// How long an apply waits for what is not there yet.
+    pub(crate) fn apply_timeout(&self) -> Duration {
+        self.chosen_timeout.unwrap_or(APPLY_TIMEOUT)
+    }
+
+    /// Whether the user says how long to wait.
+    pub(crate) fn chooses_timeout(&self) -> bool {
+        self.chosen_timeout.is_some()
     }
 
     /// What is ignored, and the managers whose fields nobody has looked up yet.

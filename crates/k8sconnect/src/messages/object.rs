@@ -247,7 +247,17 @@ pub(crate) fn terms_unknown() -> Diagnostic {
 pub(crate) fn planned_blind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
     Diagnostic::warning(
         format!("{key} cannot be planned in full yet"),
-        format!("{}\n\nIts fields are shown as known after apply, and checked then.", not_yet(why)),
+        format!(
+            "{}\n\nIts fields are shown as known after apply, and checked then.{}",
+            not_yet(why),
+            match why {
+                NotYet::Kind { .. } | NotYet::Namespace { .. } => {
+                    " Apply waits for it; if this configuration creates it, let this resource \
+                     `depends_on` it, so that it has its turn first."
+                }
+                NotYet::Webhook { .. } => "",
+            }
+        ),
     )
 }
 
@@ -259,7 +269,27 @@ pub(crate) fn not_there_at_apply(key: &ObjectKey, why: &NotYet, waited: Duration
             "{} Apply waited {} seconds for it.\n\nIf this configuration creates what is \
              missing, let this resource `depends_on` it: Terraform works on ten resources at a \
              time, and those that wait may keep the one that is waited for from its turn. \
-             Otherwise create it first, or set a longer `apply_timeout`.",
+             {SORTED} Otherwise create it first, or set a longer `apply_timeout`.",
+            not_yet(why),
+            waited.as_secs()
+        ),
+    )
+}
+
+const SORTED: &str = "The data source `k8sconnect_yaml_scoped` sorts a file of many objects for \
+                      that.";
+
+/// Those who wait hold all the turns that there are.
+pub(crate) fn no_turns(key: &ObjectKey, why: &NotYet, waited: Duration) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} made room for others and was not created"),
+        format!(
+            "{} After {} seconds every resource that Terraform was working on was waiting for \
+             something like it, and Terraform works on ten at a time: if this configuration \
+             creates what is missing, it would never have had its turn.\n\n\
+             Run again: it may be there by then. So that it is next time, let this resource \
+             `depends_on` what it needs. {SORTED} If others create what is missing, set \
+             `apply_timeout`: a resource that sets it waits that long in any case.",
             not_yet(why),
             waited.as_secs()
         ),

@@ -221,6 +221,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::planned_blind(key, &namespace),
         object::planned_blind(key, &unreachable),
         object::not_there_at_apply(key, &namespace, long),
+        object::no_turns(key, &kind, long),
         object::no_such_kind(key, Some("Deployment")),
         object::no_such_kind(key, None),
         object::kind_no_longer_served(key),

@@ -74,6 +74,7 @@ pub(crate) async fn update(
         // Only the way to the cluster changed, or nothing that the cluster could tell.
         return Ok(Applied { state: planned, private, identity: None });
     }
+    let _turn = session.turns.begin();
     let work = Work::begin(session, &planned, &config).await?;
     let location = held.location(&work.cluster).await?;
     let answer = change::make(&work, &held, &location).await?;

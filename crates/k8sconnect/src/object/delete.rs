@@ -63,6 +63,7 @@ pub(crate) async fn delete(
     request: Delete<ObjectModel>,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
+    let _turn = session.turns.begin();
     let held = Held::load(request.prior, &request.private)?;
     let key = held.key();
     if held.terms.deletion.protection == Protection::Protected {

@@ -2,7 +2,7 @@
 
 use testkit::{Target, Tool};
 
-use crate::workspace::{CONFIG_MAP, Workspace, says};
+use crate::workspace::{CONFIG_MAP, Workspace, never_says, says};
 
 fn definition(group: &str) -> String {
     format!(
@@ -53,6 +53,34 @@ async fn a_kind_and_thirty_of_it_fit_in_one_apply() {
     says(&plan.text, &format!("does not serve `Widget` of `{group}/v1` at the moment"));
     // No `depends_on`: enough hands for all of them, so that nobody waits for his turn.
     at.runner.apply_with(&["-parallelism=40"]).await.unwrap().successful().unwrap();
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+/// Terraform works on ten at a time, first come, first served: the definition, which needs
+/// something else first, stands in line behind all those that wait for it.
+#[tokio::test]
+async fn thirty_that_wait_for_their_kind_make_room_for_it_and_the_next_run_makes_them_all() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let group = format!("{}.example.com", at.namespace.name());
+    let mut resources: Vec<_> = (0..30)
+        .map(|n| at.resource(&format!("w{n}"), &widget(&group, &format!("w{n}")), ""))
+        .collect();
+    resources.push(at.resource("settings", CONFIG_MAP, ""));
+    let behind = "depends_on = [k8sconnect_object.settings]";
+    resources.push(at.resource("definition", &definition(&group), behind));
+    at.runner.write("main.tf", &resources.join("\n")).unwrap();
+    at.init().await;
+    let started = std::time::Instant::now();
+    let run = at.runner.apply().await.unwrap();
+    assert!(!run.succeeded(), "{}", run.text);
+    says(&run.text, "made room for others and was not created");
+    says(&run.text, "Run again");
+    says(&run.text, "depends_on");
+    never_says(&run.text, "cannot be created yet");
+    let took = started.elapsed();
+    assert!(took.as_secs() < 120, "{took:?}, and `apply_timeout` is five minutes");
+    at.apply().await;
     at.plan_empty().await;
     at.destroy().await;
 }

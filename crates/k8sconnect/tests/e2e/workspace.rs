@@ -46,7 +46,8 @@ impl Workspace {
         self
     }
 
-    fn resource(&self, name: &str, body: &str, arguments: &str) -> String {
+    /// One resource, as text.
+    pub(crate) fn resource(&self, name: &str, body: &str, arguments: &str) -> String {
         let body = body.replace("NS", self.namespace.name());
         format!(
             "resource \"k8sconnect_object\" \"{name}\" {{\n  \

@@ -17,6 +17,7 @@ use super::Work;
 use crate::object::place::{location, place};
 use crate::object::read::seen_of;
 use crate::terms::Adoption;
+use crate::turns::{NoTurns, Turn};
 use crate::{MANAGER, messages};
 
 pub(super) struct Made {
@@ -28,9 +29,10 @@ pub(super) struct Made {
 /// Creates the object. What it needs and is not there yet is waited for, all in all as long as the
 /// terms allow; anything else that the server refuses is an error at once.
 pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
-    let deadline = Instant::now() + work.terms.apply_timeout;
+    let deadline = Instant::now() + work.terms.apply_timeout();
+    let mut turn = work.session.turns.begin();
     let id = uuid::Uuid::new_v4().to_string();
-    let location = location(kind(work, deadline).await?, &work.manifest);
+    let location = location(kind(work, &mut turn, deadline).await?, &work.manifest);
     loop {
         let content = work.manifest.to_applied();
         let error = match work.write(&location, content, &id, Guard::Absent).await {
@@ -41,7 +43,7 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
             return Err(messages::refusal::not_taken(&work.manifest, &error).into());
         };
         match status.rejection() {
-            Rejection::NamespaceMissing => namespace(work, &location, deadline).await?,
+            Rejection::NamespaceMissing => namespace(work, &mut turn, &location, deadline).await?,
             Rejection::Conflict => {
                 if let Some(answer) = in_the_way(work, &location, &id, deadline).await? {
                     return Ok(Made { id, location, answer });
@@ -55,31 +57,53 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
     }
 }
 
-async fn kind(work: &Work<'_>, deadline: Instant) -> Result<Kind, Diagnostics> {
+async fn kind(
+    work: &Work<'_>,
+    turn: &mut Turn<'_>,
+    deadline: Instant,
+) -> Result<Kind, Diagnostics> {
     let key = work.manifest.key();
     let why = match place(&work.cluster, key).await? {
         Placed::At(kind) => return Ok(kind),
         Placed::NotYet(why) => why,
     };
-    let arrived = work.cluster.await_kind(&key.gvk, deadline).await;
-    arrived.map_err(|error| messages::refusal::unanswered(key, &error))?.ok_or_else(|| {
-        messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout).into()
+    let arrived = wait(work, turn, &why, work.cluster.await_kind(&key.gvk, deadline)).await?;
+    arrived.ok_or_else(|| {
+        messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout()).into()
     })
 }
 
 async fn namespace(
     work: &Work<'_>,
+    turn: &mut Turn<'_>,
     location: &Location,
     deadline: Instant,
 ) -> Result<(), Diagnostics> {
     let key = work.manifest.key();
     let name = location.namespace.clone().unwrap_or_default();
-    let arrived = work.cluster.await_namespace(&name, deadline).await;
-    if arrived.map_err(|error| messages::refusal::unanswered(key, &error))? {
+    let why = NotYet::Namespace { name: name.clone() };
+    if wait(work, turn, &why, work.cluster.await_namespace(&name, deadline)).await? {
         return Ok(());
     }
-    let why = NotYet::Namespace { name };
-    Err(messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout).into())
+    Err(messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout()).into())
+}
+
+/// Waits for what is not there yet, unless those who wait keep it from its turn.
+async fn wait<T>(
+    work: &Work<'_>,
+    turn: &mut Turn<'_>,
+    why: &NotYet,
+    arrival: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Diagnostics> {
+    let key = work.manifest.key();
+    let began = Instant::now();
+    let arrived = match work.terms.chooses_timeout() {
+        true => Ok(arrival.await),
+        false => turn.wait(arrival).await,
+    };
+    let arrived =
+        arrived.map_err(|NoTurns| messages::object::no_turns(key, why, began.elapsed()))?;
+    arrived.map_err(|error| messages::refusal::unanswered(key, &error).into())
 }
 
 /// Deals with the object that stands in the way of a creation: our own, if an earlier try was
@@ -105,7 +129,7 @@ async fn in_the_way(
         let departure = work.cluster.wait_until_gone(location, uid, deadline).await;
         return match departure.map_err(|error| messages::refusal::unanswered(key, &error))? {
             Departure::StillThere(live) => {
-                Err(messages::object::predecessor_stays(key, &live, work.terms.apply_timeout)
+                Err(messages::object::predecessor_stays(key, &live, work.terms.apply_timeout())
                     .into())
             }
             Departure::Gone | Departure::NotServed(_) => Ok(None),
