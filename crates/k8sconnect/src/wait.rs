@@ -60,8 +60,9 @@ impl Resource for WaitResource {
         &self,
         _ctx: &Context,
         config: WaitModel,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        notices.extend(connect::warnings(&config.cluster));
         let mut problems = Diagnostics::new();
         let checked = [
             connect::check(&config.cluster, &config.cluster_name).err(),

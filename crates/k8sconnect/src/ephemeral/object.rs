@@ -87,8 +87,9 @@ impl Ephemeral for EphemeralObject {
         &self,
         _ctx: &Context,
         config: ObjectModel,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        notices.extend(connect::warnings(&config.cluster));
         connect::check(&config.cluster, &config.cluster_name)
     }
 

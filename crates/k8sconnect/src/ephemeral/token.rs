@@ -99,8 +99,9 @@ impl Ephemeral for EphemeralToken {
         &self,
         _ctx: &Context,
         config: TokenModel,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        notices.extend(connect::warnings(&config.cluster));
         let mut problems = Diagnostics::new();
         if let Some(seconds) = config.expiration_seconds.known()
             && *seconds < SHORTEST
