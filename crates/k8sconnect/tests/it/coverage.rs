@@ -62,7 +62,7 @@ fn excused(body: &Json, place: &Place) -> bool {
 }
 
 /// As Terraform holds text, also where the YAML hides it behind an escape.
-fn normalised(body: &Json) -> Json {
+pub(crate) fn normalised(body: &Json) -> Json {
     serde_json::from_str(&nfc(&body.to_string())).unwrap()
 }
 
