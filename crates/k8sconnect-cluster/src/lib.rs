@@ -32,6 +32,7 @@ mod pool;
 mod retry;
 mod route;
 mod secret;
+mod targets;
 mod tls;
 mod token;
 mod transport;
@@ -46,6 +47,7 @@ pub use contents::{Contents, Gap};
 pub use error::{ConnectionError, Error, Trouble};
 pub use kinds::{Kind, Scope, Served};
 pub use kubeconfig::KubeconfigFiles;
+pub use metadata::{Edit, Mark};
 pub use objects::{
     Answer, Apply, Conflicts, Deleted, Deletion, Detail, Found, Listed, Persistence, Propagation,
     Selection,
@@ -54,5 +56,6 @@ pub use observe::{NotYet, Observation, Placed};
 pub use pool::Pool;
 pub use retry::Repeat;
 pub use secret::Secret;
+pub use targets::{Change, Targets};
 pub use token::{Token, TokenRequest};
 pub use watch::{Departure, Follow, Seen};

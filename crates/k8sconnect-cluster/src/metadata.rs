@@ -10,27 +10,63 @@ use crate::error::Error;
 use crate::objects::Answer;
 use crate::retry::Repeat;
 
+/// Who is to own what, and what our mark on the object is to say.
+#[derive(Clone, Copy, Debug)]
+pub struct Edit<'a> {
+    /// The object as it was read.
+    pub read: &'a Value,
+    /// The list as it is to be; untouched where there is none.
+    pub managed_fields: Option<&'a Value>,
+    pub mark: Mark<'a>,
+}
+
+/// What becomes of an annotation of ours.
+#[derive(Clone, Copy, Debug)]
+pub enum Mark<'a> {
+    AsItIs,
+    Removed { annotation: &'a str },
+    Set { annotation: &'a str, text: &'a str },
+}
+
 impl Cluster {
     /// Replaces `managedFields` of the very object that was read, in one request. Another write in
-    /// between is a conflict. The server may accept the request and ignore the list: whoever calls
-    /// this looks at the answer.
+    /// between is a conflict, so that asking twice does no harm. The server may accept the request
+    /// and ignore the list: whoever calls this looks at the answer.
     pub async fn replace_owners(
         &self,
         at: &Location,
-        read: &Value,
-        managed_fields: &Value,
+        edit: &Edit<'_>,
         manager: &str,
     ) -> Result<Answer, Error> {
-        let metadata = &read["metadata"];
-        let patch = json!([
-            {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
-            {"op": "replace", "path": "/metadata/managedFields", "value": managed_fields},
-            {"op": "replace", "path": "/metadata/resourceVersion",
-             "value": metadata["resourceVersion"]},
-        ]);
-        let call = Call::new(Method::PATCH, at.address()?)
+        let metadata = &edit.read["metadata"];
+        let mut patch =
+            vec![json!({"op": "test", "path": "/metadata/uid", "value": metadata["uid"]})];
+        if let Some(list) = edit.managed_fields {
+            patch.push(json!({"op": "replace", "path": "/metadata/managedFields", "value": list}));
+        }
+        let place = |annotation: &str| {
+            format!("/metadata/annotations/{}", annotation.replace('~', "~0").replace('/', "~1"))
+        };
+        let annotations = metadata["annotations"].as_object();
+        match edit.mark {
+            Mark::Removed { annotation }
+                if annotations.is_some_and(|all| all.contains_key(annotation)) =>
+            {
+                patch.push(json!({"op": "remove", "path": place(annotation)}));
+            }
+            Mark::Set { annotation, text } if annotations.is_some() => {
+                patch.push(json!({"op": "add", "path": place(annotation), "value": text}));
+            }
+            Mark::Set { annotation, text } => patch.push(json!({
+                "op": "add", "path": "/metadata/annotations", "value": {annotation: text}})),
+            Mark::Removed { .. } | Mark::AsItIs => {}
+        }
+        patch.push(json!({"op": "replace", "path": "/metadata/resourceVersion",
+                          "value": metadata["resourceVersion"]}));
+        let mut call = Call::new(Method::PATCH, at.address()?)
             .query("fieldManager", manager)
-            .body(Content::JsonPatch, patch);
+            .body(Content::JsonPatch, patch.into());
+        call.repeat = Repeat::Harmless;
         let reply = self.send(&call).await?;
         self.answer(&call, reply)
     }

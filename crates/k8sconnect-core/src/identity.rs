@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::field::{FieldPath, FieldSet, PathElement};
+
 /// The annotation that marks an object as ours, with the id under which state knows it. It is in
 /// every apply and in no projection.
 pub const ID_ANNOTATION: &str = "k8sconnect.terraform.io/terraform-id";
@@ -14,6 +16,38 @@ pub const ID_ANNOTATION: &str = "k8sconnect.terraform.io/terraform-id";
 /// A mark that the Go provider of this name left beside it, under the field manager that is ours
 /// now. Nobody wrote it in a body, so it is no field of ours; the next write drops it.
 pub const BIRTH_ANNOTATION: &str = "k8sconnect.terraform.io/created-at";
+
+/// How every annotation of ours begins.
+const MARKS: &str = "k8sconnect.terraform.io/";
+
+/// The annotation in which a patch keeps, on the object itself, from whom it took what.
+pub fn patch_annotation(id: &str) -> String {
+    format!("{MARKS}patch-{id}")
+}
+
+/// Whether an annotation is one of ours, which stands for no field that anybody wrote.
+pub fn is_mark(annotation: &str) -> bool {
+    annotation.starts_with(MARKS)
+}
+
+/// A set of fields without our annotations.
+pub fn without_marks(fields: &FieldSet) -> FieldSet {
+    let mut fields = fields.clone();
+    let annotations = FieldPath::fields(["metadata", "annotations"]);
+    let marks: Vec<_> = fields
+        .below(&annotations)
+        .into_iter()
+        .flat_map(FieldSet::children)
+        .filter_map(|(element, _)| match element {
+            PathElement::Field(name) if is_mark(name) => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
+    for mark in marks {
+        fields.remove_tree(&FieldPath::fields(["metadata", "annotations", &mark]));
+    }
+    fields
+}
 
 /// Kubernetes' own groups, as far as their names have dots; those without are all its own.
 const BUILT_IN: [&str; 18] = [

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use crate::field::{FieldSet, PathElement};
-use crate::identity::{BIRTH_ANNOTATION, Gvk, ID_ANNOTATION};
+use crate::identity::{Gvk, is_mark};
 use crate::import_id::{Chosen, SecretValues};
 use crate::manifest::{SERVER_METADATA, written};
 use crate::owners::Owners;
@@ -16,8 +16,7 @@ use crate::secrecy::LAST_APPLIED;
 
 /// Annotations that a tool or a controller keeps for itself and rewrites at will. The first holds
 /// the whole object, values of a Secret included.
-const MARKS: [&str; 4] =
-    [LAST_APPLIED, "deployment.kubernetes.io/revision", ID_ANNOTATION, BIRTH_ANNOTATION];
+const MARKS: [&str; 2] = [LAST_APPLIED, "deployment.kubernetes.io/revision"];
 
 /// Nobody of the name that was asked for holds a field; these do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,9 +172,7 @@ fn clean(fields: Value, live: &Value, gvk: &Gvk, values: SecretValues) -> Map<St
         metadata.remove(name);
     }
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-        for mark in MARKS {
-            annotations.remove(mark);
-        }
+        annotations.retain(|name, _| !MARKS.contains(&name.as_str()) && !is_mark(name));
         if annotations.is_empty() {
             metadata.remove("annotations");
         }

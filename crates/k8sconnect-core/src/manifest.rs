@@ -174,6 +174,32 @@ impl Manifest {
         &self.secrecy
     }
 
+    /// A part of an object that is there: what is written of it, under its identity.
+    pub fn of_part(key: ObjectKey, part: Value) -> Self {
+        let mut value = part;
+        value["apiVersion"] = key.gvk.api_version().into();
+        value["kind"] = key.gvk.kind.clone().into();
+        value["metadata"]["name"] = key.name.clone().into();
+        let secrecy = Secrecy::of(&key.gvk, &[]);
+        Self { value, key, boolean_keys: Vec::new(), secrecy, storage: Storage::Kept }
+    }
+
+    /// The same part as it is sent, without the identity.
+    pub fn to_applied_part(&self) -> Value {
+        let mut value = self.to_applied();
+        if let Some(object) = value.as_object_mut() {
+            object.remove("apiVersion");
+            object.remove("kind");
+            if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+                metadata.remove("name");
+                if metadata.is_empty() {
+                    object.remove("metadata");
+                }
+            }
+        }
+        value
+    }
+
     pub fn key(&self) -> &ObjectKey {
         &self.key
     }

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::{FieldPath, FieldSet};
-use crate::identity::{BIRTH_ANNOTATION, ID_ANNOTATION};
+use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::ignore::Ignoring;
 use crate::manifest::Manifest;
 use crate::owners::Owners;
@@ -285,10 +285,7 @@ impl Planner<'_> {
     /// The fields that our entry holds, without those that are ignored and without the marks that
     /// are put on every object of ours.
     fn our_fields(self, owners: &Owners, object: &Value) -> FieldSet {
-        let mut fields = owners.applied_by(self.manager);
-        for mark in [ID_ANNOTATION, BIRTH_ANNOTATION] {
-            fields.remove_tree(&FieldPath::fields(["metadata", "annotations", mark]));
-        }
+        let fields = without_marks(&owners.applied_by(self.manager));
         self.ignoring.rest(&fields, object)
     }
 

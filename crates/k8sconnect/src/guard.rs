@@ -8,7 +8,8 @@
 
 use std::time::Duration;
 
-use k8sconnect_cluster::Cluster;
+use k8sconnect_cluster::Targets;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 /// What can be told about where a connection leads.
@@ -20,10 +21,19 @@ pub(crate) enum Verdict {
     Unclear,
 }
 
+/// Why a read brought nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Unread {
+    /// The connection in state is of no use, or its credentials are not.
+    NoEntry,
+    AnotherCluster,
+}
+
 /// What is remembered is worth a moment after a write, and no more.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(crate) async fn recognise(cluster: &Cluster, remembered: Option<&str>) -> Verdict {
+pub(crate) async fn recognise(cluster: &Targets, remembered: Option<&str>) -> Verdict {
     let Some(remembered) = remembered else {
         return Verdict::Unclear;
     };
@@ -35,7 +45,7 @@ pub(crate) async fn recognise(cluster: &Cluster, remembered: Option<&str>) -> Ve
 }
 
 /// The cluster that was just written to; as before, where it cannot be told.
-pub(crate) async fn remember(cluster: &Cluster, former: Option<String>) -> Option<String> {
+pub(crate) async fn remember(cluster: &Targets, former: Option<String>) -> Option<String> {
     let known = cluster.until(Instant::now() + PATIENCE).fingerprint().await;
     known.ok().flatten().or(former)
 }

@@ -11,12 +11,17 @@
 mod connect;
 mod data;
 mod dynamic;
+mod envelope;
 mod ephemeral;
 mod function;
 mod guard;
+mod leaves;
+mod look;
 mod memory;
 mod messages;
 mod object;
+mod patch;
+mod place;
 mod provider;
 mod session;
 mod terms;

@@ -29,6 +29,7 @@ struct Content {
     adopted: BTreeSet<String>,
     destroyed: BTreeSet<String>,
     counted: BTreeSet<String>,
+    planned: BTreeMap<String, String>,
 }
 
 /// Whether two addresses of one configuration want opposite things of one object.
@@ -52,9 +53,15 @@ pub(crate) enum Recollection {
 impl Memory {
     /// Keeps the object that was read for the resource with this id.
     pub(crate) fn keep(&self, id: &str, uid: &str, live: Value) {
+        self.content().uids.insert(uid.to_owned());
+        self.keep_target(id, live);
+    }
+
+    /// Keeps an object that was read for a patch with this id. The object is nobody's in this
+    /// state because of it.
+    pub(crate) fn keep_target(&self, id: &str, live: Value) {
         let mut content = self.content();
         content.ids.insert(id.to_owned());
-        content.uids.insert(uid.to_owned());
         if content.seen.insert(id.to_owned(), live).is_none() {
             content.order.push_back(id.to_owned());
         }
@@ -101,6 +108,18 @@ impl Memory {
         let mut content = self.content();
         content.destroyed.insert(uid.to_owned());
         Self::claim(content.adopted.contains(uid))
+    }
+
+    /// Notes what is planned for the resource with this id, which state holds.
+    pub(crate) fn note_planned(&self, id: &str, what: &str) {
+        self.content().planned.insert(id.to_owned(), what.to_owned());
+    }
+
+    /// Whether the resource with this id may be the one that this plan replaces: state holds it,
+    /// and nothing else is planned for it. A replacement is planned as a creation.
+    pub(crate) fn may_precede(&self, id: &str, what: &str) -> bool {
+        let content = self.content();
+        content.ids.contains(id) && content.planned.get(id).is_none_or(|planned| planned == what)
     }
 
     /// Notes that it was told what goes along with this object.
@@ -154,6 +173,17 @@ mod tests {
         assert_eq!(memory.claim_destruction("a"), Claim::Contradicted);
         assert_eq!(memory.claim_destruction("b"), Claim::Clear);
         assert_eq!(memory.claim_adoption("b"), Claim::Contradicted);
+    }
+
+    #[test]
+    fn only_what_state_holds_and_nobody_else_plans_can_be_replaced() {
+        let memory = Memory::default();
+        assert!(!memory.may_precede("a", "x"), "it is in another state");
+        memory.keep_target("a", json!(1));
+        assert!(memory.may_precede("a", "x"));
+        memory.note_planned("a", "x");
+        assert!(memory.may_precede("a", "x"));
+        assert!(!memory.may_precede("a", "y"), "another address has it");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) mod import;
 pub(crate) mod manifest;
 pub(crate) mod object;
 pub(crate) mod ownership;
+pub(crate) mod patch;
 pub(crate) mod refusal;
 pub(crate) mod state;
 mod stuck;
@@ -23,8 +24,7 @@ pub(crate) mod upgrade;
 pub(crate) mod wait;
 pub(crate) mod whereabouts;
 
-/// What stands for a value that is not there.
-pub(crate) const ABSENT: &str = "(absent)";
+pub(crate) use k8sconnect_core::projection::ABSENT;
 
 /// As much of a value as fits a line.
 const LONGEST_VALUE: usize = 100;

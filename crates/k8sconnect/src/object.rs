@@ -7,9 +7,7 @@ mod delete;
 mod held;
 mod identity;
 mod import;
-mod leaves;
 mod model;
-mod place;
 mod plan;
 mod read;
 mod schema;
@@ -29,7 +27,7 @@ use crate::session::Session;
 use crate::terms::Terms;
 use crate::{connect, messages};
 
-pub(crate) use leaves::Surprise;
+pub(crate) use apply::new_key;
 pub(crate) use model::{ObjectModel, ObjectRef};
 
 pub(crate) struct ObjectResource {

@@ -10,6 +10,7 @@ use crate::data::{ObjectData, ObjectsData, YamlScopedData, YamlSplitData};
 use crate::ephemeral::{EphemeralObject, EphemeralToken};
 use crate::function::{ManifestDecode, ManifestEncode, YamlScoped, YamlSplit};
 use crate::object::ObjectResource;
+use crate::patch::PatchResource;
 use crate::session::Session;
 use crate::wait::WaitResource;
 
@@ -75,6 +76,7 @@ impl Provider for K8sConnect {
 
     fn register(&self, registry: &mut Registry) {
         registry.resource(ObjectResource::new(Arc::clone(&self.session)));
+        registry.resource(PatchResource::new(Arc::clone(&self.session)));
         registry.resource(WaitResource::new(Arc::clone(&self.session)));
         registry.data_source(ObjectData::new(Arc::clone(&self.session)));
         registry.data_source(ObjectsData::new(Arc::clone(&self.session)));

@@ -10,12 +10,12 @@ use k8sconnect_core::import_id;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
 use serde_json::Value;
-use tfplugin::{AttributePath, Diagnostic, Diagnostics};
+use tfplugin::{Diagnostic, Diagnostics};
 
 use super::refusal::{Subject, on_body, said};
 use super::stuck::{commands, what_holds};
 use super::{ABSENT, count, one_line, paragraphs};
-use crate::object::Surprise;
+use crate::leaves::Surprise;
 
 pub(crate) fn identity_changes(key: &ObjectKey, changes: &[IdentityChange]) -> Diagnostic {
     let lines: Vec<_> =
@@ -331,7 +331,6 @@ pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>) -> Diagnostic
             key.gvk.api_version()
         ),
     )
-    .at(AttributePath::root("yaml_body"))
 }
 
 pub(crate) fn kind_no_longer_served(key: &ObjectKey) -> Diagnostic {

@@ -10,17 +10,47 @@ use super::refusal::nothing_taken;
 use super::{ABSENT, count, one_line};
 
 /// More fields than this are counted, not listed.
-const LISTED: usize = 20;
+pub(super) const LISTED: usize = 20;
 
-pub(crate) fn told(key: &ObjectKey, notices: &Notices) -> Diagnostics {
+/// What manages the fields that are told of: the advice differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Object,
+    Patch,
+}
+
+impl Whose {
+    /// The fields, for a summary. Several patches may speak of one object, and Terraform shows only
+    /// one of several warnings with the same summary.
+    fn fields(self, fields: &[FieldNotice]) -> String {
+        match self {
+            Self::Object => count(fields.len(), "field"),
+            Self::Patch => named(fields.iter().map(|field| field.path.to_string())),
+        }
+    }
+
+    /// How a field is left to another manager.
+    fn yields(self) -> &'static str {
+        match self {
+            Self::Object => "remove it from `yaml_body` or list it in `ignore_fields`",
+            Self::Patch => "remove it from the patch",
+        }
+    }
+}
+
+pub(crate) fn told(key: &ObjectKey, notices: &Notices, whose: Whose) -> Diagnostics {
     let mut told = Diagnostics::new();
+    if !notices.reverts.is_empty() {
+        told.push(reverts(key, &notices.reverts, whose));
+    }
+    if !notices.takes.is_empty() {
+        told.push(takes(key, &notices.takes, whose));
+    }
     let mut tell = |fields: &[FieldNotice], word: fn(&ObjectKey, &[FieldNotice]) -> Diagnostic| {
         if !fields.is_empty() {
             told.push(word(key, fields));
         }
     };
-    tell(&notices.reverts, reverts);
-    tell(&notices.takes, takes);
     tell(&notices.stays, stays);
     tell(&notices.falls_back, falls_back);
     tell(&notices.deletes, deletes);
@@ -40,26 +70,26 @@ pub(crate) fn contested(key: &ObjectKey, notices: &Notices) -> Option<Diagnostic
     Some(nothing_taken(key, held.len(), &listed(&held)))
 }
 
-fn reverts(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
+fn reverts(key: &ObjectKey, fields: &[FieldNotice], whose: Whose) -> Diagnostic {
     Diagnostic::warning(
-        format!("{key}: {} changed outside of Terraform", count(fields.len(), "field")),
+        format!("{key}: {} changed outside of Terraform", whose.fields(fields)),
         format!(
             "Applying sets what you wrote again:\n\n{}\n\n\
-             To let the other manager have a field, remove it from `yaml_body` or list it in \
-             `ignore_fields`. To keep the new value, write it there.",
-            listed(fields)
+             To let the other manager have a field, {}. To keep the new value, write it there.",
+            listed(fields),
+            whose.yields()
         ),
     )
 }
 
-fn takes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
+fn takes(key: &ObjectKey, fields: &[FieldNotice], whose: Whose) -> Diagnostic {
     Diagnostic::warning(
-        format!("{key}: {} will be taken from other managers", count(fields.len(), "field")),
+        format!("{key}: {} will be taken from other managers", whose.fields(fields)),
         format!(
             "Held by others now, and no longer after apply:\n\n\
-             {}\n\nThe other manager may set them back. To leave a field to it, remove the field \
-             from `yaml_body` or list it in `ignore_fields`.",
-            listed(fields)
+             {}\n\nThe other manager may set them back. To leave a field to it, {}.",
+            listed(fields),
+            whose.yields()
         ),
     )
 }
@@ -126,11 +156,21 @@ fn reorders(key: &ObjectKey, lists: &[Reorder]) -> Diagnostic {
     )
 }
 
-fn more(fields: usize) -> Option<String> {
+/// The first of several, and how many there are.
+pub(super) fn named(mut names: impl ExactSizeIterator<Item = String>) -> String {
+    let others = names.len().saturating_sub(1);
+    let first = names.next().unwrap_or_default();
+    match others {
+        0 => format!("`{first}`"),
+        others => format!("`{first}` and {}", count(others, "more field")),
+    }
+}
+
+pub(super) fn more(fields: usize) -> Option<String> {
     (fields > LISTED).then(|| format!("  … and {} more", count(fields - LISTED, "field")))
 }
 
-fn listed(fields: &[FieldNotice]) -> String {
+pub(super) fn listed(fields: &[FieldNotice]) -> String {
     let mut lines: Vec<_> = fields.iter().take(LISTED).map(field).collect();
     lines.extend(more(fields.len()));
     lines.join("\n")
@@ -154,7 +194,7 @@ fn field(notice: &FieldNotice) -> String {
     lines.join("\n")
 }
 
-fn manager(manager: &Manager) -> String {
+pub(super) fn manager(manager: &Manager) -> String {
     let operation = match manager.operation {
         Operation::Apply => "Apply",
         Operation::Update => "Update",

@@ -57,7 +57,7 @@ impl Subject<'_> {
 pub(crate) fn unanswered(key: &ObjectKey, error: &Error) -> Diagnostic {
     match error {
         Error::Refused(status) => {
-            let (what, advice) = sense(status);
+            let (what, advice) = advised(status);
             let words = said(status.code, &status.message);
             Diagnostic::error(format!("{key} {what}"), paragraphs([&words, advice]))
         }
@@ -76,7 +76,7 @@ pub(crate) fn not_taken<'a>(subject: impl Into<Subject<'a>>, error: &Error) -> D
 
 /// Points to no attribute: Terraform would print the whole `cluster`, with a token that is written
 /// out in it.
-fn unreached(key: &ObjectKey, error: &Error) -> Diagnostic {
+pub(super) fn unreached(key: &ObjectKey, error: &Error) -> Diagnostic {
     let detail = paragraphs([&error.why(), &error.advice()]);
     Diagnostic::error(format!("{key}: {}", error.what()), detail)
 }
@@ -91,7 +91,7 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
     // One cause is in the message already.
     let by_field =
         if lines.len() > 1 { format!("By field:\n{}", lines.join("\n")) } else { String::new() };
-    let (what, advice) = sense(status);
+    let (what, advice) = advised(status);
     let detail = paragraphs([&words, &by_field, advice]);
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
 }
@@ -220,7 +220,7 @@ pub(super) fn said(code: u16, words: &str) -> String {
 }
 
 /// What a refusal comes to, and what to do about it.
-fn sense(status: &Status) -> (&'static str, &'static str) {
+pub(super) fn advised(status: &Status) -> (&'static str, &'static str) {
     match status.rejection() {
         Rejection::SchemaMismatch => (
             "does not fit its schema",

@@ -8,7 +8,7 @@ mod creation;
 
 use std::sync::Arc;
 
-use k8sconnect_cluster::{Answer, Apply, Cluster, Error, Location, Persistence};
+use k8sconnect_cluster::{Answer, Apply, Cluster, Error, Location, Persistence, Targets};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
@@ -20,12 +20,13 @@ use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Valu
 use super::body;
 use super::held::Held;
 use super::identity;
-use super::leaves;
-use super::model::{ObjectModel, ObjectRef, ProjectionMap};
+use super::model::{ObjectModel, ObjectRef};
 use super::read::{seen_of, version_of};
 use super::stored::Stored;
 use crate::connect::Reach;
 use crate::guard;
+use crate::leaves;
+use crate::leaves::ProjectionMap;
 use crate::session::Session;
 use crate::terms::Terms;
 use crate::{MANAGER, messages};
@@ -43,7 +44,7 @@ pub(crate) async fn create(
     let made = creation::make(&work).await?;
     notices.extend(messages::object::warnings_about(&work.manifest, &made.answer.warnings));
     let kind = Some(made.location.kind.clone());
-    let cluster = guard::remember(&work.cluster, None).await;
+    let cluster = guard::remember(&Targets::from(&*work.cluster), None).await;
     let stored = Stored { kind, key: Some(concealment), cluster, ..Stored::default() };
     let mut state = planned;
     state.id = Value::Known(made.id);
@@ -81,7 +82,7 @@ pub(crate) async fn update(
     notices.extend(messages::object::warnings_about(&work.manifest, &answer.warnings));
     let mut stored = held.stored.clone();
     stored.kind = Some(location.kind);
-    stored.cluster = guard::remember(&work.cluster, stored.cluster).await;
+    stored.cluster = guard::remember(&Targets::from(&*work.cluster), stored.cluster).await;
     Ok(work.settle(planned, stored, private, &answer.object, notices)?)
 }
 
@@ -164,7 +165,7 @@ fn uid_of(object: &Json) -> String {
     object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()
 }
 
-pub(super) fn new_key() -> Result<ConcealmentKey, Diagnostics> {
+pub(crate) fn new_key() -> Result<ConcealmentKey, Diagnostics> {
     let mut key = [0; 32];
     getrandom::fill(&mut key).map_err(|error| messages::state::no_randomness(&error))?;
     Ok(ConcealmentKey(key))

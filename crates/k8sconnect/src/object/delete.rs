@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use k8sconnect_cluster::{Cluster, Deleted, Deletion, Departure, Error, Found, Location};
+use k8sconnect_cluster::{Cluster, Deleted, Deletion, Departure, Error, Found, Location, Targets};
 use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
@@ -16,10 +16,9 @@ use tokio::time::Instant;
 use super::blast;
 use super::held::Held;
 use super::model::ObjectModel;
-use super::read::definition_gone;
-use super::stored::Unread;
 use crate::connect::Reach;
-use crate::guard::{self, Verdict};
+use crate::guard::{self, Unread, Verdict};
+use crate::look::definition_gone;
 use crate::memory::Claim;
 use crate::messages;
 use crate::messages::blast::Fate;
@@ -126,7 +125,7 @@ pub(crate) async fn delete(
 
 /// An object is gone only if it was looked for in the cluster that it lives in.
 async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
-    match guard::recognise(cluster, held.stored.cluster.as_deref()).await {
+    match guard::recognise(&Targets::from(cluster), held.stored.cluster.as_deref()).await {
         Verdict::Another => {
             Err(messages::whereabouts::another_cluster(held.key(), Some(cluster.host())).into())
         }
@@ -156,7 +155,7 @@ async fn unserved(
     location: &Location,
     key: &ObjectKey,
 ) -> Result<(), Diagnostics> {
-    if definition_gone(cluster, location).await? {
+    if definition_gone(&Targets::from(cluster), location, key).await? {
         return Ok(());
     }
     Err(messages::object::kind_no_longer_served(key).into())

@@ -74,7 +74,7 @@ impl Held {
             Some(kind) if kind.gvk == *self.manifest.gvk() => kind.clone(),
             _ => self.served_kind(cluster).await?,
         };
-        Ok(super::place::location(kind, &self.manifest))
+        Ok(crate::place::location(kind, self.manifest.key()))
     }
 
     async fn served_kind(&self, cluster: &Cluster) -> Result<Kind, Diagnostics> {

@@ -6,7 +6,7 @@
 
 mod origin;
 
-use k8sconnect_cluster::{Cluster, Found, Kind, Location, Scope, Served};
+use k8sconnect_cluster::{Cluster, Found, Kind, Location, Scope, Served, Targets};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use k8sconnect_core::import_body;
 use k8sconnect_core::import_id::{ImportId, Subject};
@@ -49,7 +49,7 @@ pub(crate) async fn import(
         kind: Some(location.kind.clone()),
         key: Some(new_key()?),
         seen: version_of(&live),
-        cluster: guard::remember(&cluster, None).await,
+        cluster: guard::remember(&Targets::from(&*cluster), None).await,
         ..Stored::default()
     };
     let mut private = Private::default();

@@ -1,12 +1,11 @@
 //! The typed view of a `k8sconnect_object` block and its state.
 
-use std::collections::BTreeMap;
-
 use k8sconnect_cluster::{Location, Scope};
 use k8sconnect_core::text::nfc;
 use tfplugin::{Value, model};
 
 use crate::connect::ClusterModel;
+use crate::leaves::ProjectionMap;
 
 model! {
     /// What the user wrote, and what we computed.
@@ -43,9 +42,6 @@ model! {
         pub(crate) namespace: Value<String>,
     }
 }
-
-/// Leaves by path, both as text.
-pub(crate) type ProjectionMap = BTreeMap<String, Value<String>>;
 
 impl ObjectModel {
     /// An object before it is made: nothing of what the server gives is known.

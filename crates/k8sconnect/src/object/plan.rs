@@ -23,6 +23,7 @@ use super::identity;
 use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::messages::blast::Fate;
+use crate::messages::ownership::Whose;
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
@@ -214,7 +215,7 @@ impl Asked<'_> {
             return Err(contested.into());
         }
         notices.extend(messages::object::warnings_about(self.desired, &answer.warnings));
-        notices.extend(messages::ownership::told(key, &decision.notices));
+        notices.extend(messages::ownership::told(key, &decision.notices, Whose::Object));
         Ok(decision)
     }
 }

@@ -5,20 +5,20 @@
 //! found anew (see `upgrade`). An object is dropped from state only if the server proved it
 //! absent.
 
-use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
+use k8sconnect_cluster::{Cluster, Targets};
 use k8sconnect_core::field::FieldSet;
-use k8sconnect_core::identity::{Gvk, ID_ANNOTATION, ObjectKey};
+use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::owners::Owners;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
 use super::held::Held;
-use super::leaves;
 use super::model::ObjectModel;
-use super::stored::Unread;
 use super::upgrade;
-use crate::guard::{self, Verdict};
+use crate::guard::{self, Unread, Verdict};
+use crate::leaves;
+use crate::look::{Look, look};
 use crate::messages;
 use crate::messages::whereabouts::Way;
 use crate::session::Session;
@@ -44,7 +44,7 @@ pub(crate) async fn read(
         Err(problems) => return Err(problems),
     };
     let location = held.location(&cluster).await?;
-    let live = match look(&cluster, &location, &key, whose).await? {
+    let live = match look(&Targets::from(&*cluster), &location, &key, whose).await? {
         Look::Present(live) => live,
         Look::Absent => return gone(&cluster, held, private, notices).await,
         Look::NotAllowed(error) => {
@@ -76,7 +76,7 @@ pub(crate) async fn read(
     }
     let projection = if upgrade::lacks_memory(&held) {
         let projection = upgrade::recover(&cluster, &location, &mut held, &live).await?;
-        held.stored.cluster = guard::remember(&cluster, held.stored.cluster).await;
+        held.stored.cluster = guard::remember(&Targets::from(&*cluster), held.stored.cluster).await;
         held.stored.save(&mut private)?;
         projection
     } else if held.stored.kept.is_some() {
@@ -106,7 +106,7 @@ fn unread(
 }
 
 async fn recognise(cluster: &Cluster, held: &Held) -> Verdict {
-    guard::recognise(cluster, held.stored.cluster.as_deref()).await
+    guard::recognise(&Targets::from(cluster), held.stored.cluster.as_deref()).await
 }
 
 /// Drops what is not there any more, if that was looked for in the right cluster.
@@ -139,53 +139,4 @@ pub(crate) fn seen_of(terms: &Terms, owners: &Owners) -> Yielded {
             (name.to_owned(), fields)
         })
         .collect()
-}
-
-/// What a look at the object brought.
-enum Look {
-    Present(Json),
-    /// The server proved that there is none.
-    Absent,
-    /// The credentials do not suffice; nothing is known, and nothing is forgotten.
-    NotAllowed(Error),
-}
-
-async fn look(
-    cluster: &Cluster,
-    location: &Location,
-    key: &ObjectKey,
-    whose: Way,
-) -> Result<Look, Diagnostics> {
-    match cluster.get(location).await {
-        Ok(Found::Object(answer)) => Ok(Look::Present(answer.object)),
-        Ok(Found::Absent(_)) => Ok(Look::Absent),
-        Ok(Found::NotServed(_)) if definition_gone(cluster, location).await? => Ok(Look::Absent),
-        Ok(Found::NotServed(_)) => Err(messages::object::kind_no_longer_served(key).into()),
-        Err(error) if matches!(error.code(), Some(401 | 403)) => Ok(Look::NotAllowed(error)),
-        // A plugin that does not work here any more.
-        Err(error @ Error::Connection(_)) if whose == Way::ItsOwn => Ok(Look::NotAllowed(error)),
-        Err(error) => Err(messages::whereabouts::unanswered(key, &error, whose).into()),
-    }
-}
-
-/// Whether the definition of a custom kind is gone, and its objects with it.
-pub(crate) async fn definition_gone(
-    cluster: &Cluster,
-    location: &Location,
-) -> Result<bool, Diagnostics> {
-    let gvk = &location.kind.gvk;
-    if !gvk.may_still_appear() {
-        return Ok(false);
-    }
-    let definition = ObjectKey {
-        gvk: Gvk::new("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-        namespace: None,
-        name: format!("{}.{}", location.kind.plural, gvk.group),
-    };
-    let unanswered = |error| Diagnostics::from(messages::refusal::unanswered(&definition, &error));
-    let Served::Yes(kind) = cluster.kind(&definition.gvk).await.map_err(unanswered)? else {
-        return Ok(false);
-    };
-    let location = Location { kind, namespace: None, name: definition.name.clone() };
-    Ok(matches!(cluster.get(&location).await.map_err(unanswered)?, Found::Absent(_)))
 }

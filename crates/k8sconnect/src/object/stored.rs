@@ -18,9 +18,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tfplugin::{Diagnostics, Private};
 
-use crate::messages;
-
-const VERSION: u32 = 1;
+use crate::envelope::{get, set, unreadable};
+use crate::guard::Unread;
 
 /// What is kept of the last write.
 const KEPT: &str = "kept";
@@ -47,22 +46,6 @@ pub(crate) struct Stored {
     pub(crate) seen: Option<String>,
     pub(crate) cluster: Option<String>,
     pub(crate) unread: Option<Unread>,
-}
-
-/// Why a read brought nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Unread {
-    /// The connection in state is of no use, or its credentials are not.
-    NoEntry,
-    AnotherCluster,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Versioned<T> {
-    version: u32,
-    #[serde(flatten)]
-    content: T,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -192,31 +175,6 @@ impl StoredKey {
         let key = bytes.try_into().map_err(|_| "the key has not 32 bytes".to_owned())?;
         Ok(ConcealmentKey(key))
     }
-}
-
-fn get<T: for<'de> Deserialize<'de>>(
-    private: &Private,
-    key: &str,
-) -> Result<Option<T>, Diagnostics> {
-    let entry: Option<Versioned<T>> =
-        private.get(key).map_err(|error| unreadable(key, &error.to_string()))?;
-    match entry {
-        Some(entry) if entry.version == VERSION => Ok(Some(entry.content)),
-        Some(entry) => {
-            let why = format!("it has version {}, this release reads {VERSION}", entry.version);
-            Err(unreadable(key, &why))
-        }
-        None => Ok(None),
-    }
-}
-
-fn set<T: Serialize>(private: &mut Private, key: &str, content: T) -> Result<(), Diagnostics> {
-    let entry = Versioned { version: VERSION, content };
-    private.set(key, &entry).map_err(|error| unreadable(key, &error.to_string()))
-}
-
-fn unreadable(key: &str, why: &str) -> Diagnostics {
-    messages::state::private_unreadable(key, why).into()
 }
 
 #[cfg(test)]

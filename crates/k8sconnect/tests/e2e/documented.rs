@@ -21,9 +21,35 @@ async fn ends_in_an_empty_plan(at: &Workspace, what: &str) {
 
 #[tokio::test]
 async fn every_example_runs() {
+    run_examples(|folder| !folder.join(BEFORE).exists()).await;
+}
+
+#[tokio::test]
+async fn every_example_with_objects_of_others_runs() {
+    run_examples(|folder| folder.join(BEFORE).exists()).await;
+}
+
+/// What somebody else has made before an example is run.
+const BEFORE: &str = "before.yaml";
+
+async fn somebody_made(at: &Workspace, folder: &Path) {
+    let Ok(text) = std::fs::read_to_string(folder.join(BEFORE)) else {
+        return;
+    };
+    let manager = text.split("--field-manager=").nth(1).unwrap().split(' ').next().unwrap();
+    let placed = text.replace("namespace: default", &format!("namespace: {}", at.namespace.name()));
+    for document in placed.split("---\n") {
+        at.cluster.act_as(manager).apply(document).await.unwrap();
+    }
+}
+
+async fn run_examples(wanted: fn(&Path) -> bool) {
     let mut ran = 0;
     for example in std::fs::read_dir(root().join("examples")).unwrap() {
         let folder = example.unwrap().path();
+        if !wanted(&folder) {
+            continue;
+        }
         let mut at = Workspace::new(Tool::Terraform).await;
         std::fs::remove_file(at.runner.directory().join("head.tf")).unwrap();
         at.runner.copy_from(&folder).unwrap();
@@ -37,6 +63,7 @@ async fn every_example_runs() {
             let other = another_cluster(&at).await;
             at.runner.variable("other_kubeconfig_path", &other);
         }
+        somebody_made(&at, &folder).await;
         ends_in_an_empty_plan(&at, &folder.display().to_string()).await;
         ran += 1;
     }
@@ -73,6 +100,11 @@ async fn every_documented_snippet_runs() {
 }
 
 #[tokio::test]
+async fn every_documented_snippet_of_a_patch_runs() {
+    assert!(run_snippets("docs/resources/patch.md").await > 0);
+}
+
+#[tokio::test]
 async fn every_documented_snippet_of_what_is_only_read_runs() {
     let mut ran = 0;
     for folder in ["docs/data-sources", "docs/functions"] {
@@ -96,6 +128,7 @@ async fn run_snippets(page: &str) -> usize {
         let placed = |text: &str| {
             text.replace("namespace: default", &format!("namespace: {namespace}"))
                 .replace("namespace = \"default\"", &format!("namespace = \"{namespace}\""))
+                .replace("namespace   = \"default\"", &format!("namespace   = \"{namespace}\""))
                 .replace("\"~/.kube/config\"", "\"kubeconfig\"")
         };
         if snippet.contains("required_providers") {
@@ -110,6 +143,9 @@ async fn run_snippets(page: &str) -> usize {
             at.runner.write(&name, &placed(&text)).unwrap();
         }
         at.runner.offer_kubectl().await.unwrap();
+        if snippet.contains("k8sconnect_patch") {
+            somebody_made(&at, &root().join("examples/patch-daemonset-proxy")).await;
+        }
         ends_in_an_empty_plan(&at, page).await;
     }
     snippets.len()

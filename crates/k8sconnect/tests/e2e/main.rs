@@ -20,6 +20,7 @@ mod in_one_apply;
 mod kinds;
 mod leaks;
 mod life;
+mod patch;
 mod reading;
 mod refusals;
 mod replacement;

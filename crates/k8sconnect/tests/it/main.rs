@@ -14,6 +14,7 @@ mod functions;
 mod logins;
 mod ownership;
 mod passing;
+mod patch;
 mod readiness;
 mod secrecy;
 mod upgraded;

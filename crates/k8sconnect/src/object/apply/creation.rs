@@ -1,7 +1,8 @@
 //! Making an object that state does not hold, or taking over the one that is there.
 
 use k8sconnect_cluster::{
-    Answer, Conflicts, Departure, Error, Found, Kind, Location, NotYet, Observation, Placed,
+    Answer, Conflicts, Departure, Edit, Error, Found, Kind, Location, Mark, NotYet, Observation,
+    Placed,
 };
 use k8sconnect_core::adoption;
 use k8sconnect_core::identity::ID_ANNOTATION;
@@ -14,8 +15,8 @@ use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
 use super::Work;
-use crate::object::place::{location, place};
 use crate::object::read::seen_of;
+use crate::place::{location, place};
 use crate::terms::Adoption;
 use crate::turns::{NoTurns, Turn};
 use crate::{MANAGER, messages};
@@ -32,7 +33,7 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
     let deadline = Instant::now() + work.terms.apply_timeout();
     let mut turn = work.session.turns.begin();
     let id = uuid::Uuid::new_v4().to_string();
-    let location = location(kind(work, &mut turn, deadline).await?, &work.manifest);
+    let location = location(kind(work, &mut turn, deadline).await?, work.manifest.key());
     loop {
         let content = work.manifest.to_applied();
         let error = match work.write(&location, content, &id, Guard::Absent).await {
@@ -196,7 +197,8 @@ async fn attempt(
     let api_version = key.gvk.api_version();
     if let Some(claimed) = adoption::claim(&owners, MANAGER, &ours, &api_version) {
         let list = claimed.to_managed_fields();
-        if let Err(error) = work.cluster.replace_owners(location, live, &list, MANAGER).await {
+        let edit = Edit { read: live, managed_fields: Some(&list), mark: Mark::AsItIs };
+        if let Err(error) = work.cluster.replace_owners(location, &edit, MANAGER).await {
             return Ok(Err(error));
         }
     }

@@ -9,11 +9,12 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::{Asked, later};
+use crate::leaves;
 use crate::memory::Claim;
+use crate::object::blast;
 use crate::object::model::{ObjectModel, ObjectRef};
-use crate::object::place::{location, place};
 use crate::object::read::seen_of;
-use crate::object::{blast, leaves};
+use crate::place::{location, place};
 use crate::terms::Adoption;
 use crate::{MANAGER, messages};
 
@@ -31,7 +32,7 @@ pub(super) async fn plan(
             return Ok(state);
         }
     };
-    let location = location(kind, asked.desired);
+    let location = location(kind, asked.desired.key());
     state.object_ref = Value::Known(ObjectRef::to(&location));
     // All of it is sent: what is ignored is so from then on, and just not shown.
     let (ignoring, unseen) = asked.terms.ignoring(&Yielded::new());

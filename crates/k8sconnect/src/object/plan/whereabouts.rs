@@ -1,16 +1,15 @@
 //! Whether a plan is made in the cluster that the object lives in.
 
-use k8sconnect_cluster::{Found, Location};
+use k8sconnect_cluster::{Found, Location, Targets};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Asked;
-use crate::guard::{self, Verdict};
+use crate::guard::{self, Unread, Verdict};
 use crate::messages;
 use crate::object::delete::{Whose, whose};
 use crate::object::held::Held;
 use crate::object::model::ObjectModel;
-use crate::object::stored::Unread;
 
 /// Whether the way to the cluster is described as it was at the last apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ pub(super) async fn check(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnost
     if asked.way == Way::AsBefore && held.stored.unread != Some(Unread::AnotherCluster) {
         return Ok(());
     }
-    match guard::recognise(asked.cluster, held.stored.cluster.as_deref()).await {
+    match guard::recognise(&Targets::from(asked.cluster), held.stored.cluster.as_deref()).await {
         Verdict::Same => Ok(()),
         Verdict::Another => {
             let host = Some(asked.cluster.host());

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use k8sconnect_core::projection::{ConcealmentKey, Projection, Texts};
 use tfplugin::Value;
 
-pub(crate) use super::model::ProjectionMap;
 use crate::messages::ABSENT;
+
+/// Leaves by path, both as text.
+pub(crate) type ProjectionMap = BTreeMap<String, Value<String>>;
 
 /// The projection as state holds it. A leaf that cannot be shown before there is a key is unknown.
 pub(crate) fn map(projection: &Projection, key: Option<&ConcealmentKey>) -> ProjectionMap {

@@ -1,25 +1,32 @@
 //! Where an object lives.
 
-use k8sconnect_cluster::{Cluster, Kind, Location, NotYet, Placed, Scope};
+use k8sconnect_cluster::{Cluster, Error, Kind, Location, NotYet, Placed, Scope};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
-use k8sconnect_core::manifest::Manifest;
-use tfplugin::Diagnostics;
+use tfplugin::{AttributePath, Diagnostics};
 
 use crate::messages;
 
 /// Finds the kind. One that can never be served is an error at once, with the nearest that is.
 pub(crate) async fn place(cluster: &Cluster, key: &ObjectKey) -> Result<Placed, Diagnostics> {
-    let placed = cluster.place(&key.gvk).await;
+    judged(key, cluster.place(&key.gvk).await, "yaml_body")
+}
+
+/// The same for an answer that is there; the attribute is the one that names the kind.
+pub(crate) fn judged(
+    key: &ObjectKey,
+    placed: Result<Placed, Error>,
+    attribute: &str,
+) -> Result<Placed, Diagnostics> {
     match placed.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Placed::NotYet(NotYet::Kind { nearest, .. }) if !key.gvk.may_still_appear() => {
-            Err(messages::object::no_such_kind(key, nearest.as_deref()).into())
+            let told = messages::object::no_such_kind(key, nearest.as_deref());
+            Err(told.at(AttributePath::root(attribute)).into())
         }
         placed => Ok(placed),
     }
 }
 
-pub(crate) fn location(kind: Kind, manifest: &Manifest) -> Location {
-    let key = manifest.key();
+pub(crate) fn location(kind: Kind, key: &ObjectKey) -> Location {
     let namespace = match kind.scope {
         Scope::Namespaced => {
             Some(key.namespace.clone().unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned()))

@@ -1,0 +1,202 @@
+//! Fields go back to those who held them.
+//!
+//! A write of ours takes fields from other managers. What each of them *lost* by it is recorded, in
+//! its own API version: the same field may have another path there, and a co-owner of an equal value
+//! loses nothing. To hand back is to edit `managedFields` and nothing else: our entry goes, and what
+//! we still hold of each loss goes into the entry of the one who lost it. Values are not touched.
+//!
+//! Not here: sending it. The edit is bound to the version of the object that was read, so whoever
+//! sends it reads again and comes back when somebody wrote in between.
+
+use crate::field::{FieldPath, FieldSet, PathElement};
+use crate::owners::{Manager, Operation, Owners, Ownership};
+
+/// Where the server folds the oldest entries together once there are too many.
+const ANCIENT: &str = "ancient-changes";
+
+/// What a write takes from others: their fields before it that they lack after it.
+pub fn lost(before: &Owners, after: &Owners, ours: &str) -> Owners {
+    let ancient = after.0.iter().filter(|entry| entry.manager.name == ANCIENT);
+    let folded = ancient.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+    let entries = before.0.iter().filter(|entry| entry.manager.name != ours).filter_map(|entry| {
+        let kept = after.0.iter().find(|other| same_entry(&other.manager, &entry.manager));
+        let mut fields = match kept {
+            Some(kept) => entry.fields.difference(&kept.fields),
+            None => entry.fields.clone(),
+        };
+        if entry.manager.name != ANCIENT {
+            fields = fields.difference(&folded);
+        }
+        (!fields.is_empty()).then(|| Ownership { manager: entry.manager.clone(), fields })
+    });
+    Owners(entries.collect())
+}
+
+/// Adds a loss to those on record. A field goes back to who held it before *us*; whoever took it
+/// from us meanwhile, and lost it again, is no former owner.
+#[must_use]
+pub fn record(former: &Owners, lost: &Owners) -> Owners {
+    let known = all_fields(former);
+    let mut recorded = former.clone();
+    for Ownership { manager, fields } in &lost.0 {
+        let fresh = fields.difference(&known);
+        if !fresh.is_empty() {
+            give(&mut recorded, manager, &fresh);
+        }
+    }
+    recorded
+}
+
+/// Which of our fields go back.
+#[derive(Clone, Copy, Debug)]
+pub enum Leaving<'a> {
+    /// All of them, and our manager with them.
+    All,
+    /// These, and what is below them; the rest stays ours.
+    Fields(&'a FieldSet),
+}
+
+/// A hand-back, worked out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handback {
+    /// The owners as they are to be.
+    pub owners: Owners,
+    /// What each former owner gets back.
+    pub returned: Owners,
+    /// The losses that stay on record.
+    pub former: Owners,
+}
+
+/// Works out who owns what once our fields have gone back. `None` if nothing of ours is there.
+pub fn hand_back(
+    owners: &Owners,
+    ours: &str,
+    former: &Owners,
+    leaving: Leaving<'_>,
+) -> Option<Handback> {
+    let (mine, mut rest): (Vec<_>, Vec<_>) =
+        owners.0.iter().cloned().partition(|entry| entry.manager.name == ours);
+    let mut returned = Owners::default();
+    let mut remaining = Owners::default();
+    let going: Vec<Ownership> = mine
+        .iter()
+        .map(|entry| {
+            let fields = match leaving {
+                Leaving::All => entry.fields.clone(),
+                Leaving::Fields(fields) => covered(&entry.fields, fields),
+            };
+            let kept = entry.fields.difference(&fields);
+            if !kept.is_empty() {
+                rest.push(Ownership { manager: entry.manager.clone(), fields: kept });
+            }
+            Ownership { manager: entry.manager.clone(), fields }
+        })
+        .filter(|entry| !entry.fields.is_empty())
+        .collect();
+    if going.is_empty() {
+        return None;
+    }
+    for Ownership { manager, fields } in &former.0 {
+        let back = match leaving {
+            Leaving::All => still_ours(manager, fields, &going),
+            // What has another path in another version goes back with everything else.
+            Leaving::Fields(_) if !speaks_as(manager, &going) => FieldSet::default(),
+            Leaving::Fields(leaving) => still_ours(manager, &covered(fields, leaving), &going),
+        };
+        let stays = match leaving {
+            Leaving::All => FieldSet::default(),
+            Leaving::Fields(_) if !speaks_as(manager, &going) => fields.clone(),
+            Leaving::Fields(leaving) => fields.difference(&covered(fields, leaving)),
+        };
+        for (to, fields) in [(&mut returned, back), (&mut remaining, stays)] {
+            if !fields.is_empty() {
+                give(to, manager, &fields);
+            }
+        }
+    }
+    let mut owners = Owners(rest);
+    for Ownership { manager, fields } in &returned.0 {
+        give(&mut owners, manager, fields);
+    }
+    Some(Handback { owners, returned, former: remaining })
+}
+
+impl Handback {
+    /// Whether the server did what was asked: it answers well, and ignores the whole list, where
+    /// one entry of it cannot be read.
+    pub fn is_done(&self, answered: &Owners, ours: &str) -> bool {
+        let holds = |wanted: &Ownership| {
+            answered.0.iter().any(|entry| {
+                same_entry(&entry.manager, &wanted.manager)
+                    && wanted.fields.difference(&entry.fields).is_empty()
+            })
+        };
+        let stays = self.owners.0.iter().any(|entry| entry.manager.name == ours);
+        let there = answered.0.iter().any(|entry| entry.manager.name == ours);
+        stays == there && self.returned.0.iter().all(holds)
+    }
+}
+
+/// Of what a manager lost, what we still hold and can give: a field that others took meanwhile is
+/// theirs, and one that is no longer on the object is in nobody's entry.
+fn still_ours(manager: &Manager, lost: &FieldSet, going: &[Ownership]) -> FieldSet {
+    if !speaks_as(manager, going) {
+        return lost.clone();
+    }
+    let held = going.iter().fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+    lost.intersection(&held)
+}
+
+/// Whether a manager's paths mean what ours mean.
+fn speaks_as(manager: &Manager, ours: &[Ownership]) -> bool {
+    ours.iter().all(|entry| entry.manager.api_version == manager.api_version)
+}
+
+/// The members of a set that are among these fields, or below one of them.
+fn covered(set: &FieldSet, fields: &FieldSet) -> FieldSet {
+    let above = |path: &FieldPath| {
+        let elements = path.elements();
+        (1..=elements.len()).any(|n| {
+            let start = FieldPath::new(elements[..n].iter().cloned());
+            fields.contains(&start)
+        })
+    };
+    set.members().into_iter().filter(above).collect()
+}
+
+/// Puts fields into a manager's entry, which is made if there is none. The server knows one entry
+/// for each manager that applies, whatever version it applied in.
+fn give(owners: &mut Owners, to: &Manager, fields: &FieldSet) {
+    match owners.0.iter_mut().find(|entry| same_entry(&entry.manager, to)) {
+        Some(entry) => entry.fields = entry.fields.union(fields),
+        None => owners.0.push(Ownership { manager: to.clone(), fields: fields.clone() }),
+    }
+}
+
+fn same_entry(one: &Manager, other: &Manager) -> bool {
+    one.is(other) && (one.operation == Operation::Apply || one.api_version == other.api_version)
+}
+
+fn all_fields(owners: &Owners) -> FieldSet {
+    owners.0.iter().fold(FieldSet::default(), |all, entry| all.union(&entry.fields))
+}
+
+/// Everyone who holds a field, a part of it, or the whole that it is a part of.
+pub fn holding<'a>(owners: &'a Owners, path: &'a FieldPath) -> impl Iterator<Item = &'a Manager> {
+    owners.0.iter().filter(|entry| holds(&entry.fields, path)).map(|entry| &entry.manager)
+}
+
+fn holds(fields: &FieldSet, path: &FieldPath) -> bool {
+    let mut node = fields;
+    for element in path.elements() {
+        match node.child(element) {
+            Some(below) => node = below,
+            // A member of a list that is held as a whole has no entry of its own.
+            None => return node.is_leaf() && !matches!(element, PathElement::Key(_)),
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

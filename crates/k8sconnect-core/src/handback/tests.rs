@@ -1,0 +1,230 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+const OURS: &str = "k8sconnect-patch-x";
+
+fn entry(name: &str, operation: &str, subresource: &str, fields: Value) -> Value {
+    let mut entry = json!({"manager": name, "operation": operation, "apiVersion": "apps/v1",
+                           "time": "2026-01-01T00:00:00Z", "fieldsV1": fields});
+    if !subresource.is_empty() {
+        entry["subresource"] = json!(subresource);
+    }
+    entry
+}
+
+fn owners(entries: &[Value]) -> Owners {
+    Owners::from_managed_fields(&Value::Array(entries.to_vec())).unwrap()
+}
+
+fn before() -> Owners {
+    owners(&[
+        entry("helm", "Apply", "", json!({"f:spec": {"f:image": {}, "f:paused": {}}})),
+        entry("hpa", "Update", "scale", json!({"f:spec": {"f:replicas": {}}})),
+        entry("flux", "Apply", "", json!({"f:spec": {"f:image": {}}})),
+    ])
+}
+
+fn after() -> Owners {
+    owners(&[
+        entry("helm", "Apply", "", json!({"f:spec": {"f:paused": {}}})),
+        entry(OURS, "Apply", "", json!({"f:spec": {"f:image": {}, "f:replicas": {}}})),
+    ])
+}
+
+fn sorted(owners: &Owners) -> Vec<(Manager, Vec<String>)> {
+    let members = |fields: &FieldSet| fields.members().iter().map(ToString::to_string).collect();
+    let mut all: Vec<_> =
+        owners.0.iter().map(|entry| (entry.manager.clone(), members(&entry.fields))).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn what_is_taken_and_handed_back_is_as_it_was() {
+    let former = lost(&before(), &after(), OURS);
+    let back = hand_back(&after(), OURS, &former, Leaving::All).unwrap();
+    assert_eq!(sorted(&back.owners), sorted(&before()), "co-owners and a scale entry included");
+    assert!(back.is_done(&back.owners, OURS));
+    assert!(!back.is_done(&after(), OURS), "a list that was ignored is noticed");
+}
+
+#[test]
+fn a_field_that_others_took_meanwhile_is_not_given_away_twice() {
+    let former = lost(&before(), &after(), OURS);
+    let now = owners(&[
+        entry("kubectl-edit", "Update", "", json!({"f:spec": {"f:replicas": {}}})),
+        entry(OURS, "Apply", "", json!({"f:spec": {"f:image": {}}})),
+    ]);
+    let back = hand_back(&now, OURS, &former, Leaving::All).unwrap();
+    let replicas = "spec.replicas".parse().unwrap();
+    let names: Vec<_> = back.owners.holders(&replicas).map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["kubectl-edit"]);
+}
+
+#[test]
+fn a_field_that_is_gone_from_the_object_has_nobody_to_go_back_to() {
+    let former = lost(&before(), &after(), OURS);
+    let now = owners(&[entry(OURS, "Apply", "", json!({"f:spec": {"f:image": {}}}))]);
+    let back = hand_back(&now, OURS, &former, Leaving::All).unwrap();
+    assert_eq!(back.owners.holders(&"spec.replicas".parse().unwrap()).count(), 0);
+}
+
+#[test]
+fn one_field_leaves_and_the_others_stay_ours() {
+    let former = lost(&before(), &after(), OURS);
+    let leaving = ["spec.image"].iter().map(|p| p.parse().unwrap()).collect();
+    let back = hand_back(&after(), OURS, &former, Leaving::Fields(&leaving)).unwrap();
+    let replicas = "spec.replicas".parse().unwrap();
+    assert_eq!(back.owners.holders(&replicas).count(), 1, "ours still");
+    let image = "spec.image".parse().unwrap();
+    let mut names: Vec<_> = back.owners.holders(&image).map(|m| m.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["flux", "helm"]);
+    assert_eq!(sorted(&back.former).len(), 1, "only the loss of the autoscaler stays on record");
+}
+
+#[test]
+fn an_owner_that_spoke_another_version_gets_back_what_it_lost_there() {
+    let mut v1 = entry("hpa", "Update", "", json!({"f:spec": {"f:target": {}}}));
+    v1["apiVersion"] = json!("autoscaling/v1");
+    let before = owners(std::slice::from_ref(&v1));
+    let after = owners(&[entry(OURS, "Apply", "", json!({"f:spec": {"f:metrics": {}}}))]);
+    let former = lost(&before, &after, OURS);
+    let back = hand_back(&after, OURS, &former, Leaving::All).unwrap();
+    assert_eq!(sorted(&back.owners), sorted(&before));
+}
+
+#[test]
+fn the_first_owner_on_record_is_the_former_owner() {
+    let former = lost(&before(), &after(), OURS);
+    let meanwhile = owners(&[entry(
+        "kubectl-edit",
+        "Update",
+        "",
+        json!({"f:spec": {"f:replicas": {}, "f:new": {}}}),
+    )]);
+    let recorded = record(&former, &lost(&meanwhile, &Owners::default(), OURS));
+    let holders = |path: &str| -> Vec<String> {
+        recorded.holders(&path.parse().unwrap()).map(|m| m.name.clone()).collect()
+    };
+    assert_eq!(holders("spec.replicas"), ["hpa"]);
+    assert_eq!(holders("spec.new"), ["kubectl-edit"]);
+}
+
+#[test]
+fn what_the_server_folded_together_was_not_taken_by_us() {
+    let before = owners(&[entry("old", "Update", "", json!({"f:spec": {"f:a": {}, "f:b": {}}}))]);
+    let after = owners(&[
+        entry(ANCIENT, "Update", "", json!({"f:spec": {"f:a": {}}})),
+        entry(OURS, "Update", "", json!({"f:spec": {"f:b": {}}})),
+    ]);
+    let lost = lost(&before, &after, OURS);
+    let members: Vec<_> = lost.0[0].fields.members().iter().map(ToString::to_string).collect();
+    assert_eq!(members, ["spec.b"]);
+}
+
+#[test]
+fn nothing_of_ours_is_nothing_to_hand_back() {
+    let former = lost(&before(), &after(), OURS);
+    assert_eq!(hand_back(&before(), OURS, &former, Leaving::All), None);
+}
+
+#[test]
+fn who_holds_a_whole_list_holds_what_is_in_it() {
+    let fields =
+        json!({"f:spec": {"f:tolerations": {}, "f:env": {"k:{\"name\":\"A\"}": {".": {}}}}});
+    let owners = owners(&[entry("helm", "Apply", "", fields)]);
+    let held = |path: &str| holding(&owners, &path.parse().unwrap()).count();
+    assert_eq!(held(r#"spec.tolerations[={"key":"a"}]"#), 1);
+    assert_eq!(held("spec.env"), 1, "a part of it");
+    assert_eq!(held("spec.env[name=B]"), 0);
+    assert_eq!(held("spec.other"), 0);
+}
+
+/// Owners over a handful of fields, ours among them.
+fn any_owners() -> impl Strategy<Value = Owners> {
+    let names = prop::sample::select(vec!["a", "b", "c"]);
+    let operations = prop::sample::select(vec![Operation::Apply, Operation::Update]);
+    let fields = prop::collection::btree_set("[p-s]", 1..4);
+    prop::collection::btree_map((names, operations), fields, 0..5).prop_map(|entries| {
+        let ownership = |((name, operation), fields): ((&str, Operation), _)| Ownership {
+            manager: Manager {
+                name: name.to_owned(),
+                operation,
+                subresource: String::new(),
+                api_version: "v1".to_owned(),
+                time: None,
+            },
+            fields: path_set(&fields),
+        };
+        Owners(entries.into_iter().map(ownership).collect())
+    })
+}
+
+fn path_set(names: &std::collections::BTreeSet<String>) -> FieldSet {
+    names.iter().map(|name| FieldPath::fields([name.as_str()])).collect()
+}
+
+/// What a forced write of ours with other values makes of the owners.
+fn taken(before: &Owners, fields: &FieldSet) -> Owners {
+    let mut after: Vec<_> = before
+        .0
+        .iter()
+        .map(|entry| Ownership {
+            manager: entry.manager.clone(),
+            fields: entry.fields.difference(fields),
+        })
+        .filter(|entry| !entry.fields.is_empty())
+        .collect();
+    let manager = Manager {
+        name: OURS.to_owned(),
+        operation: Operation::Apply,
+        subresource: String::new(),
+        api_version: "v1".to_owned(),
+        time: None,
+    };
+    after.push(Ownership { manager, fields: fields.clone() });
+    Owners(after)
+}
+
+proptest! {
+    #[test]
+    fn handing_back_undoes_taking(
+        before in any_owners(),
+        ours in prop::collection::btree_set("[p-s]", 1..4),
+    ) {
+        let after = taken(&before, &path_set(&ours));
+        let former = lost(&before, &after, OURS);
+        let back = hand_back(&after, OURS, &former, Leaving::All).unwrap();
+        prop_assert_eq!(sorted(&back.owners), sorted(&before));
+    }
+
+    #[test]
+    fn what_goes_back_is_only_what_was_ours(
+        before in any_owners(),
+        ours in prop::collection::btree_set("[p-s]", 1..4),
+    ) {
+        let after = taken(&before, &path_set(&ours));
+        let former = lost(&before, &after, OURS);
+        let back = hand_back(&after, OURS, &former, Leaving::All).unwrap();
+        for entry in &back.returned.0 {
+            prop_assert!(entry.fields.difference(&path_set(&ours)).is_empty());
+        }
+    }
+
+    #[test]
+    fn the_order_of_managers_changes_nothing(
+        before in any_owners(),
+        ours in prop::collection::btree_set("[p-s]", 1..4),
+    ) {
+        let after = taken(&before, &path_set(&ours));
+        let reversed = |owners: &Owners| Owners(owners.0.iter().rev().cloned().collect());
+        let back = |before: &Owners, after: &Owners| {
+            let former = lost(before, after, OURS);
+            sorted(&hand_back(after, OURS, &former, Leaving::All).unwrap().owners)
+        };
+        prop_assert_eq!(back(&before, &after), back(&reversed(&before), &reversed(&after)));
+    }
+}

@@ -1,0 +1,195 @@
+//! A patch: what its author wants changed on an object that others own.
+//!
+//! It comes in three forms. A partial object is applied as the server applies objects, lists merged
+//! by key ([`Form::Apply`]); a merge patch replaces what it names ([`Form::Merge`]); a list of
+//! operations is carried out in order ([`Form::Json`]). Of all three only the fields that they name
+//! are of interest: which these are, and what they hold, is told by [`outcome`].
+//!
+//! What must never be patched is refused here, before anything is asked: who the object is, its
+//! status, what the server writes, and the marks of k8sconnect.
+
+mod check;
+mod judge;
+mod operation;
+mod outcome;
+mod place;
+mod pointer;
+mod script;
+
+use serde_json::{Map, Value};
+
+use crate::identity::ObjectKey;
+use crate::manifest::Manifest;
+use crate::projection::ConcealmentKey;
+use crate::secrecy::Secrecy;
+use crate::yaml::{self, YamlError};
+
+pub use judge::{Claimed, Kept, Scene, Verdict, claimed, held_before, manager_of};
+pub use operation::{Operation, Trouble};
+pub use outcome::{Outcome, Written, leaves_now};
+pub use place::{Shape, Unplaced};
+pub use pointer::Pointer;
+pub use script::{Footprint, Mark, Past, Problem, Script, Standing};
+
+/// The way in which a patch is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    Apply,
+    Merge,
+    Json,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    Apply(Box<Manifest>),
+    Merge(Value),
+    Json(Vec<Operation>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    key: ObjectKey,
+    form: Form,
+    secrecy: Secrecy,
+}
+
+/// Why a text is no patch of its target.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PatchError {
+    #[error("{0}")]
+    Yaml(YamlError),
+    #[error("it changes nothing")]
+    Empty,
+    #[error("it holds {0} documents")]
+    SeveralDocuments(usize),
+    #[error("it must be a mapping of fields, this is {0}")]
+    NotAMapping(&'static str),
+    #[error("it must be a list of operations, this is {0}")]
+    NotAList(&'static str),
+    #[error("`{0}` is a directive of strategic merge patches")]
+    Directive(String),
+    #[error("`{0}` says which object is meant")]
+    Identity(String),
+    #[error("`{0}` is written by the API server")]
+    ServerOwned(String),
+    #[error("`{0}` holds marks of k8sconnect")]
+    Marks(String),
+    #[error("`{0}` is turned into `data` by the API server")]
+    StringData(String),
+    #[error("operation {n}: {why}")]
+    BadOperation { n: usize, why: String },
+}
+
+impl Patch {
+    /// Reads a patch of the object with this key, or says all that is wrong with it.
+    pub fn read(manner: Manner, text: &str, key: ObjectKey) -> Result<Self, Vec<PatchError>> {
+        let value = document(text).map_err(|error| vec![error])?;
+        let form = match manner {
+            Manner::Apply => {
+                let value = check::partial_object(value, &key, manner)?;
+                Form::Apply(Box::new(Manifest::of_part(key.clone(), value)))
+            }
+            Manner::Merge => {
+                let value = check::partial_object(value, &key, manner)?;
+                // A null in it is no value to encode, so it stays as it was written.
+                Form::Merge(Manifest::of_part(key.clone(), value).to_applied_part())
+            }
+            Manner::Json => Form::Json(check::operations(&value, &key)?),
+        };
+        let secrecy = Secrecy::of(&key.gvk, &[]);
+        Ok(Self { key, form, secrecy })
+    }
+
+    pub fn key(&self) -> &ObjectKey {
+        &self.key
+    }
+
+    /// What may not be shown of the target.
+    pub fn secrecy(&self) -> &Secrecy {
+        &self.secrecy
+    }
+
+    pub fn form(&self) -> &Form {
+        &self.form
+    }
+
+    pub fn manner(&self) -> Manner {
+        match self.form {
+            Form::Apply(_) => Manner::Apply,
+            Form::Merge(_) => Manner::Merge,
+            Form::Json(_) => Manner::Json,
+        }
+    }
+
+    /// What is wanted, in one line, the same for every way of writing it.
+    fn meaning(&self) -> String {
+        match &self.form {
+            Form::Apply(manifest) => format!("apply {}", manifest.value()),
+            Form::Merge(value) => format!("merge {value}"),
+            Form::Json(operations) => {
+                let list: Vec<_> = operations.iter().map(Operation::to_json).collect();
+                format!("json {}", Value::Array(list))
+            }
+        }
+    }
+
+    /// A short name for what is wanted. It stands on the object and tells whether a write whose
+    /// answer was lost has landed; the key keeps it from telling anything else.
+    pub fn digest(&self, key: &ConcealmentKey) -> String {
+        key.hash(&self.meaning())
+    }
+
+    /// The operations with what each of them touched; none for the other forms.
+    pub fn footprints(&self, marks: &[Vec<Mark>]) -> Vec<Footprint> {
+        match &self.form {
+            Form::Json(operations) => operations
+                .iter()
+                .zip(marks)
+                .map(|(operation, marks)| Footprint {
+                    operation: operation.clone(),
+                    marks: marks.clone(),
+                })
+                .collect(),
+            Form::Apply(_) | Form::Merge(_) => vec![],
+        }
+    }
+
+    /// Every value that was written, for whoever must not show some of them.
+    pub fn written(&self) -> Vec<Value> {
+        match &self.form {
+            Form::Apply(manifest) => vec![manifest.value().clone()],
+            Form::Merge(value) => vec![value.clone()],
+            Form::Json(operations) => operations.iter().filter_map(Operation::as_object).collect(),
+        }
+    }
+}
+
+fn document(text: &str) -> Result<Value, PatchError> {
+    let mut documents = yaml::parse_stream(text).map_err(PatchError::Yaml)?;
+    match documents.len() {
+        0 => Err(PatchError::Empty),
+        1 => Ok(documents.remove(0).value),
+        several => Err(PatchError::SeveralDocuments(several)),
+    }
+}
+
+/// Whether a value says what another one says, and maybe more: the server fills in defaults.
+pub(crate) fn covers(value: &Value, written: &Value) -> bool {
+    match (value, written) {
+        (Value::Object(value), Value::Object(written)) => written.iter().all(|(name, written)| {
+            value.get(name).map_or(written.is_null(), |value| covers(value, written))
+        }),
+        (Value::Array(value), Value::Array(written)) => {
+            value.len() == written.len()
+                && value.iter().zip(written).all(|(value, written)| covers(value, written))
+        }
+        (value, written) => crate::field::atom::same(value, written),
+    }
+}
+
+pub(crate) fn is_empty_map(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty)
+}
+
+#[cfg(test)]
+mod tests;

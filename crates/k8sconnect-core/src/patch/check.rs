@@ -1,0 +1,157 @@
+//! What no patch may touch.
+
+use serde_json::{Map, Value};
+
+use super::operation::Operation;
+use super::pointer::Pointer;
+use super::{Manner, PatchError};
+use crate::field::{FieldPath, PathElement};
+use crate::identity::{DEFAULT_NAMESPACE, ObjectKey, is_mark};
+use crate::manifest::SERVER_METADATA;
+
+/// A partial object without what merely repeats the target's identity.
+pub(super) fn partial_object(
+    value: Value,
+    key: &ObjectKey,
+    manner: Manner,
+) -> Result<Value, Vec<PatchError>> {
+    let Value::Object(mut object) = value else {
+        return Err(vec![PatchError::NotAMapping(describe(&value))]);
+    };
+    let mut errors = Vec::new();
+    directives(&Value::Object(object.clone()), &mut FieldPath::default(), &mut errors);
+    let mut repeats =
+        |map: &mut Map<String, Value>, name: &str, shown: &str, meant: &[&str]| match map
+            .remove(name)
+        {
+            None => {}
+            Some(Value::String(text)) if meant.contains(&text.as_str()) => {}
+            Some(_) => errors.push(PatchError::Identity(shown.to_owned())),
+        };
+    repeats(&mut object, "apiVersion", "apiVersion", &[&key.gvk.api_version()]);
+    repeats(&mut object, "kind", "kind", &[&key.gvk.kind]);
+    match object.get_mut("metadata") {
+        None => {}
+        Some(Value::Object(metadata)) => {
+            let namespace = key.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+            repeats(metadata, "name", "metadata.name", &[&key.name]);
+            repeats(metadata, "namespace", "metadata.namespace", &[namespace]);
+            repeats(metadata, "generateName", "metadata.generateName", &[]);
+            for name in SERVER_METADATA {
+                if metadata.contains_key(name) {
+                    errors.push(PatchError::ServerOwned(format!("metadata.{name}")));
+                }
+            }
+            match metadata.get("annotations") {
+                Some(Value::Object(annotations)) => errors.extend(
+                    annotations.keys().filter(|name| is_mark(name)).map(|name| marks(name)),
+                ),
+                // It would take our own mark along, and everybody's.
+                Some(Value::Null) if manner == Manner::Merge => {
+                    errors.push(PatchError::Marks("metadata.annotations".to_owned()));
+                }
+                _ => {}
+            }
+            if metadata.is_empty() {
+                object.remove("metadata");
+            }
+        }
+        Some(_) => errors.push(PatchError::Identity("metadata".to_owned())),
+    }
+    if object.contains_key("status") {
+        errors.push(PatchError::ServerOwned("status".to_owned()));
+    }
+    if errors.is_empty() && object.is_empty() {
+        errors.push(PatchError::Empty);
+    }
+    if errors.is_empty() { Ok(Value::Object(object)) } else { Err(errors) }
+}
+
+fn marks(name: &str) -> PatchError {
+    PatchError::Marks(FieldPath::fields(["metadata", "annotations", name]).to_string())
+}
+
+/// Keys that mean something to strategic merge patches, and nothing to anybody else. Other names
+/// with a dollar (`$ref` in a schema) are ordinary.
+fn is_directive(name: &str) -> bool {
+    matches!(name, "$patch" | "$retainKeys")
+        || name.starts_with("$setElementOrder/")
+        || name.starts_with("$deleteFromPrimitiveList/")
+}
+
+fn directives(value: &Value, at: &mut FieldPath, errors: &mut Vec<PatchError>) {
+    match value {
+        Value::Object(map) => {
+            for (name, below) in map {
+                at.push(PathElement::field(name.clone()));
+                if is_directive(name) {
+                    errors.push(PatchError::Directive(at.to_string()));
+                } else {
+                    directives(below, at, errors);
+                }
+                at.pop();
+            }
+        }
+        Value::Array(items) => {
+            for (n, item) in items.iter().enumerate() {
+                at.push(PathElement::Index(n));
+                directives(item, at, errors);
+                at.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn operations(
+    value: &Value,
+    key: &ObjectKey,
+) -> Result<Vec<Operation>, Vec<PatchError>> {
+    let Value::Array(items) = value else {
+        return Err(vec![PatchError::NotAList(describe(value))]);
+    };
+    let mut operations = Vec::new();
+    let mut errors = Vec::new();
+    for (n, item) in items.iter().enumerate() {
+        match Operation::read(item) {
+            Ok(operation) => {
+                errors.extend(operation.changes().into_iter().filter_map(|at| forbidden(at, key)));
+                operations.push(operation);
+            }
+            Err(why) => errors.push(PatchError::BadOperation { n: n + 1, why }),
+        }
+    }
+    if errors.is_empty() && operations.iter().all(|operation| operation.changes().is_empty()) {
+        errors.push(PatchError::Empty);
+    }
+    if errors.is_empty() { Ok(operations) } else { Err(errors) }
+}
+
+fn forbidden(at: &Pointer, key: &ObjectKey) -> Option<PatchError> {
+    let shown = at.to_string();
+    let tokens: Vec<_> = at.0.iter().map(String::as_str).collect();
+    match tokens.as_slice() {
+        [] | ["metadata"] | ["apiVersion", ..] | ["kind", ..] => Some(PatchError::Identity(shown)),
+        ["metadata", "name" | "namespace" | "generateName", ..] => {
+            Some(PatchError::Identity(shown))
+        }
+        ["metadata", name, ..] if SERVER_METADATA.contains(name) => {
+            Some(PatchError::ServerOwned(shown))
+        }
+        ["status", ..] => Some(PatchError::ServerOwned(shown)),
+        ["metadata", "annotations", name, ..] if is_mark(name) => Some(PatchError::Marks(shown)),
+        ["stringData", ..] if key.gvk.group.is_empty() && key.gvk.kind == "Secret" => {
+            Some(PatchError::StringData(shown))
+        }
+        _ => None,
+    }
+}
+
+fn describe(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "a mapping",
+        Value::Array(_) => "a list",
+        Value::Null => "empty",
+        _ => "a single value",
+    }
+}

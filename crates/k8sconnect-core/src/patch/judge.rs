@@ -1,0 +1,320 @@
+//! What a patch means for everybody: who loses what, which fields join the patch and which leave it,
+//! and whether there is anything to do at all.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::outcome::{Outcome, Written, leaves_now};
+use super::place::Shape;
+use super::script::Mark;
+use super::{Form, Patch};
+use crate::field::fields_v1::FieldsV1Error;
+use crate::field::walk::at;
+use crate::field::{FieldPath, FieldSet};
+use crate::handback::{holding, lost};
+use crate::identity::{ID_ANNOTATION, without_marks};
+use crate::owners::{Manager, Owners, Ownership};
+use crate::projection::{ABSENT, ConcealmentKey, Projection, Texts};
+use crate::spelling;
+use crate::transition::{self, FieldNotice, Notices, Side, Then};
+
+/// How the field manager of every patch begins.
+const MANAGERS: &str = "k8sconnect-patch-";
+
+/// The field manager of the patch with this id.
+pub fn manager_of(id: &str) -> String {
+    format!("{MANAGERS}{id}")
+}
+
+/// What the last write of a patch left behind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// Everyone's fields then.
+    pub owners: Owners,
+    /// The patched leaves, as state was told them.
+    pub texts: Texts,
+    /// What each operation touched, in order; empty for the other forms.
+    pub marks: Vec<Vec<Mark>>,
+}
+
+impl Kept {
+    /// What our entry held then.
+    pub fn ours(&self, manager: &str) -> FieldSet {
+        without_marks(&self.owners.applied_by(manager))
+    }
+}
+
+/// A patch before and after.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    pub live: &'a Value,
+    pub answer: Written<'a>,
+    /// Our own name; a dry-run may have been made under another.
+    pub manager: &'a str,
+    pub kept: Option<&'a Kept>,
+    pub key: Option<&'a ConcealmentKey>,
+}
+
+/// What a write would mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// Every patched leaf that changes, or that somebody holds now.
+    pub changes: Vec<FieldNotice>,
+    /// What is set back and what is taken, for a patch that was written before.
+    pub notices: Notices,
+    /// What others lose.
+    pub lost: Owners,
+    /// Fields that other patches hold.
+    pub contested: Vec<(Manager, Vec<FieldPath>)>,
+    /// Leaves that were not patched before.
+    pub joins: Vec<FieldPath>,
+    /// Leaves that are no longer patched.
+    pub left: Vec<FieldPath>,
+    /// Items of lists that go, because the patch replaces the list.
+    pub dropped: Vec<(FieldPath, Vec<Value>)>,
+}
+
+impl Patch {
+    /// Judges the answer to a dry-run.
+    pub fn judge(&self, scene: Scene<'_>, outcome: &Outcome) -> Result<Verdict, FieldsV1Error> {
+        let Scene { live, answer, manager, kept, key } = scene;
+        let now = Owners::of_object(live)?;
+        let next = Owners::of_object(answer.object)?;
+        let ours_next = without_marks(&next.applied_by(answer.manager));
+        let here = Written { object: live, manager: answer.manager };
+        let leaves = leaves_now(self, &ours_next, &outcome.footprints, here)?;
+        let (texts_now, texts_next) = (there(&leaves, key), there(&outcome.leaves, key));
+        let lost = without_ours(&lost(&now, &next, manager), manager);
+        let changes = outcome
+            .leaves
+            .0
+            .keys()
+            .filter_map(|path| {
+                let robbed = holding(&lost, path).cloned().collect::<Vec<_>>();
+                let (is, will) = (texts_now.get(path), texts_next.get(path));
+                let told = !robbed.is_empty() || (is.is_some() && is != will);
+                told.then(|| FieldNotice {
+                    path: path.clone(),
+                    holders: robbed,
+                    then: None,
+                    now: is.cloned(),
+                    next: will.cloned(),
+                })
+            })
+            .collect();
+        Ok(Verdict {
+            changes,
+            notices: self.notices(scene, &outcome.leaves, &texts_now, &texts_next, &now, &next),
+            contested: contested(&now, &lost, manager, &outcome.leaves),
+            lost,
+            joins: missing(outcome.leaves.0.keys(), kept.map(|kept| &kept.texts)),
+            left: match kept {
+                Some(kept) => {
+                    let stays = |path: &&FieldPath| !outcome.leaves.0.contains_key(*path);
+                    kept.texts.keys().filter(stays).cloned().collect()
+                }
+                None => vec![],
+            },
+            dropped: dropped(&Shape::told_by(&now), live, answer.object, &outcome.leaves),
+        })
+    }
+
+    fn notices(
+        &self,
+        scene: Scene<'_>,
+        leaves: &Projection,
+        texts_now: &Texts,
+        texts_next: &Texts,
+        now: &Owners,
+        next: &Owners,
+    ) -> Notices {
+        let Some(kept) = scene.kept else {
+            return Notices::default();
+        };
+        let secrecy = &self.secrecy;
+        let fields: FieldSet = kept.texts.keys().cloned().collect();
+        let texts_then: Texts = kept
+            .texts
+            .iter()
+            .filter(|(_, text)| *text != ABSENT)
+            .map(|(path, text)| (path.clone(), text.clone()))
+            .collect();
+        let mut now = without_ours(now, scene.manager);
+        let mut next = match scene.answer.manager == scene.manager {
+            true => next.clone(),
+            false => without_ours(next, scene.manager),
+        };
+        if self.key.gvk.is_secret() {
+            (now, next) = (now.with_string_data_as_data(), next.with_string_data_as_data());
+        }
+        let mut told = transition::compare(
+            scene.answer.manager,
+            Some(Then { texts: &texts_then, fields: &fields }),
+            Side { texts: texts_now, owners: &now, secrecy, key: scene.key },
+            Side { texts: texts_next, owners: &next, secrecy, key: scene.key },
+            scene.answer.object,
+        );
+        // What was taken away and is there again has no leaf of its own after the write.
+        for path in leaves.0.keys().filter(|path| fields.contains(path)) {
+            let (then, is) = (texts_then.get(path), texts_now.get(path));
+            let known = |notice: &FieldNotice| notice.path == *path;
+            if then.is_none()
+                && is.is_some()
+                && !texts_next.contains_key(path)
+                && !told.reverts.iter().any(known)
+            {
+                told.takes.retain(|notice| !known(notice));
+                told.reverts.push(FieldNotice {
+                    path: path.clone(),
+                    holders: holding(&now, path).cloned().collect(),
+                    then: None,
+                    now: is.cloned(),
+                    next: None,
+                });
+            }
+        }
+        // A field that leaves goes back to others, which is told in words of its own.
+        Notices { reverts: told.reverts, takes: told.takes, ..Notices::default() }
+    }
+
+    /// The patched leaves on a live object, seen through what the last write left behind.
+    pub fn refreshed(
+        &self,
+        kept: &Kept,
+        live: &Value,
+        manager: &str,
+    ) -> Result<Projection, FieldsV1Error> {
+        let written = Written { object: live, manager };
+        leaves_now(self, &kept.ours(manager), &self.footprints(&kept.marks), written)
+    }
+
+    /// Whether everything stands as this patch left it. Of a merge patch and of operations the
+    /// values alone tell: an equal value gains no ownership.
+    pub fn is_settled(
+        &self,
+        kept: &Kept,
+        key: Option<&ConcealmentKey>,
+        live: &Value,
+        manager: &str,
+    ) -> Result<bool, FieldsV1Error> {
+        let entry = match &self.form {
+            Form::Apply(_) => {
+                let owners = Owners::of_object(live)?;
+                without_marks(&owners.applied_by(manager)) == kept.ours(manager)
+            }
+            Form::Merge(_) | Form::Json(_) => true,
+        };
+        Ok(entry && self.refreshed(kept, live, manager)?.texts(key) == kept.texts)
+    }
+
+    /// Whether this patch only spells otherwise what the other one says. The server decides what
+    /// means the same: the leaves must come out as they were kept.
+    pub fn respells(
+        &self,
+        other: &Patch,
+        outcome: &Outcome,
+        kept: &Kept,
+        key: Option<&ConcealmentKey>,
+    ) -> bool {
+        let texts = outcome.leaves.texts(key);
+        let same = texts.len() == outcome.leaves.0.len() && texts == kept.texts;
+        match (&self.form, &other.form) {
+            (Form::Apply(new), Form::Apply(old)) => {
+                let fields = kept.texts.keys().cloned().collect();
+                same && new.has_same_shape(old)
+                    && spelling::same_order(&fields, new.value(), old.value())
+            }
+            (Form::Merge(_), Form::Merge(_)) => same,
+            (new, old) => new == old,
+        }
+    }
+}
+
+/// What is there, as notices tell it: nothing stands for what is absent.
+fn there(leaves: &Projection, key: Option<&ConcealmentKey>) -> Texts {
+    let mut texts = leaves.told(key);
+    texts.retain(|_, text| text != ABSENT);
+    texts
+}
+
+fn missing<'a>(paths: impl Iterator<Item = &'a FieldPath>, kept: Option<&Texts>) -> Vec<FieldPath> {
+    paths.filter(|path| kept.is_none_or(|kept| !kept.contains_key(*path))).cloned().collect()
+}
+
+fn without_ours(owners: &Owners, manager: &str) -> Owners {
+    Owners(owners.0.iter().filter(|entry| entry.manager.name != manager).cloned().collect())
+}
+
+fn contested(
+    now: &Owners,
+    lost: &Owners,
+    manager: &str,
+    leaves: &Projection,
+) -> Vec<(Manager, Vec<FieldPath>)> {
+    let patches = now
+        .0
+        .iter()
+        .filter(|entry| entry.manager.name.starts_with(MANAGERS) && entry.manager.name != manager);
+    patches
+        .filter_map(|entry| {
+            let theirs = Owners(vec![entry.clone()]);
+            let mut paths: Vec<_> = leaves
+                .0
+                .keys()
+                .filter(|path| !path.names_its_item() && holding(&theirs, path).next().is_some())
+                .cloned()
+                .collect();
+            if paths.is_empty() {
+                let robbed = lost.0.iter().find(|it| it.manager.name == entry.manager.name);
+                paths.extend(robbed.into_iter().flat_map(|it| it.fields.members()));
+            }
+            (!paths.is_empty()).then(|| (entry.manager.clone(), paths))
+        })
+        .collect()
+}
+
+fn dropped(
+    shape: &Shape,
+    live: &Value,
+    answer: &Value,
+    leaves: &Projection,
+) -> Vec<(FieldPath, Vec<Value>)> {
+    let list = |path: &FieldPath| {
+        let (now, next) = (at(live, path)?.as_array()?, at(answer, path)?);
+        let gone = shape.missing_in(path, now, next);
+        (!gone.is_empty()).then(|| (path.clone(), gone))
+    };
+    leaves.0.keys().filter_map(list).collect()
+}
+
+/// An object that a resource of k8sconnect manages as a whole, and the marks that tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claimed {
+    pub id: Option<String>,
+    /// Where in `managedFields` the entries of its manager stand.
+    pub entries: Vec<usize>,
+}
+
+/// Whether the object is managed as a whole, by whatever state. `manager` is who would do so.
+pub fn claimed(live: &Value, manager: &str) -> Result<Option<Claimed>, FieldsV1Error> {
+    let id = live["metadata"]["annotations"][ID_ANNOTATION].as_str().map(ToOwned::to_owned);
+    let owners = Owners::of_object(live)?;
+    let is_theirs = |(_, entry): &(usize, &Ownership)| entry.manager.name == manager;
+    let entries: Vec<_> = owners.0.iter().enumerate().filter(is_theirs).map(|(n, _)| n).collect();
+    Ok((id.is_some() || !entries.is_empty()).then_some(Claimed { id, entries }))
+}
+
+/// Who held each of these leaves on an object.
+pub fn held_before(
+    live: &Value,
+    manager: &str,
+    leaves: impl IntoIterator<Item = FieldPath>,
+) -> Result<Vec<(FieldPath, Vec<Manager>)>, FieldsV1Error> {
+    let owners = without_ours(&Owners::of_object(live)?, manager);
+    let holders = |path: FieldPath| {
+        let holders: BTreeSet<_> = holding(&owners, &path).cloned().collect();
+        (path, holders.into_iter().collect())
+    };
+    Ok(leaves.into_iter().map(holders).collect())
+}

@@ -1,0 +1,429 @@
+//! Which operations are still to be sent, and what each of them has touched.
+//!
+//! A list of operations is no wish but a deed: carried out twice, it appends twice, and removes the
+//! next item too. So each operation leaves a [`Footprint`], the names of the fields that it touched
+//! when it was first carried out. From then on it is a wish about these fields: one that holds is
+//! not carried out again, one that no longer holds is brought back to what it came to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::Value;
+
+use super::covers;
+use super::operation::{Operation, Trouble};
+use super::place::{Shape, Unplaced, pointer_to};
+use super::pointer::{Pointer, index};
+use crate::field::atom::same;
+use crate::field::path::PathError;
+use crate::field::walk::at;
+use crate::field::{Atom, FieldPath, PathElement};
+use crate::projection::{ConcealmentKey, Leaf, Texts};
+use crate::secrecy::Secrecy;
+use crate::text;
+
+/// What an operation touched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Footprint {
+    pub operation: Operation,
+    pub marks: Vec<Mark>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mark {
+    /// A field that holds a value.
+    Set(FieldPath),
+    /// An item that was put into a list.
+    Item(FieldPath),
+    /// A field or an item that was taken away.
+    Absent(FieldPath),
+}
+
+impl Mark {
+    pub fn path(&self) -> &FieldPath {
+        match self {
+            Self::Set(path) | Self::Item(path) | Self::Absent(path) => path,
+        }
+    }
+}
+
+/// A sign and a path, for keeping.
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self {
+            Self::Set(_) => '=',
+            Self::Item(_) => '+',
+            Self::Absent(_) => '-',
+        };
+        write!(f, "{sign}{}", self.path())
+    }
+}
+
+impl FromStr for Mark {
+    type Err = PathError;
+
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let (sign, path) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+        let path = path.parse()?;
+        match sign {
+            "=" => Ok(Self::Set(path)),
+            "+" => Ok(Self::Item(path)),
+            "-" => Ok(Self::Absent(path)),
+            _ => Err(PathError { text: text.to_owned(), problem: "no sign", at: 1 }),
+        }
+    }
+}
+
+/// What earlier writes of the same patch left behind.
+#[derive(Clone, Copy, Debug)]
+pub struct Past<'a> {
+    pub footprints: &'a [Footprint],
+    pub standing: Standing<'a>,
+    pub secrecy: &'a Secrecy,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Standing<'a> {
+    /// What the fields held then, to be compared with what they hold now.
+    Recorded { texts: &'a Texts, key: Option<&'a ConcealmentKey> },
+    /// The write landed and its answer was lost: everything is done.
+    Landed,
+}
+
+/// The operations to be sent, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    pub send: Vec<Operation>,
+    steps: Vec<(Operation, Vec<Trace>)>,
+}
+
+/// A mark, or one that only the answer can tell: the server may fill in key fields.
+#[derive(Clone, Debug, PartialEq)]
+enum Trace {
+    Known(Mark),
+    ItemOf { list: FieldPath, value: Value },
+}
+
+/// Why there is no script. Operations are counted from 1.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Problem {
+    Unplaced(Unplaced),
+    /// An operation that cannot be carried out.
+    Cannot {
+        n: usize,
+        trouble: Trouble,
+    },
+    /// A position that has another item now than at the first apply.
+    Elsewhere {
+        n: usize,
+        at: Pointer,
+        then: FieldPath,
+        now: FieldPath,
+    },
+}
+
+impl From<Unplaced> for Problem {
+    fn from(unplaced: Unplaced) -> Self {
+        Self::Unplaced(unplaced)
+    }
+}
+
+impl Script {
+    pub fn write(
+        operations: &[Operation],
+        live: &Value,
+        past: Past<'_>,
+        shape: &Shape,
+    ) -> Result<Self, Problem> {
+        let left: Vec<_> = past.footprints.iter().collect();
+        let mut writer =
+            Writer { object: live.clone(), past, shape, left, script: Self::default() };
+        for (n, operation) in operations.iter().enumerate() {
+            writer.operation(n + 1, operation)?;
+        }
+        Ok(writer.script)
+    }
+
+    /// What each operation touched, now that the answer is there.
+    pub fn footprints(&self, answer: &Value, shape: &Shape) -> Vec<Footprint> {
+        let mark = |trace: &Trace| match trace {
+            Trace::Known(mark) => mark.clone(),
+            Trace::ItemOf { list, value } => {
+                let items = at(answer, list).and_then(Value::as_array);
+                let found = items.into_iter().flatten().find(|item| covers(item, value));
+                let mut path = list.clone();
+                path.push(shape.name_item(list, found.unwrap_or(value)));
+                Mark::Item(path)
+            }
+        };
+        self.steps
+            .iter()
+            .map(|(operation, traces)| Footprint {
+                operation: operation.clone(),
+                marks: traces.iter().map(mark).collect(),
+            })
+            .collect()
+    }
+}
+
+struct Writer<'a> {
+    /// The object as it is after what has been written so far.
+    object: Value,
+    past: Past<'a>,
+    shape: &'a Shape,
+    /// Footprints that no operation has claimed yet.
+    left: Vec<&'a Footprint>,
+    script: Script,
+}
+
+impl Writer<'_> {
+    fn operation(&mut self, n: usize, operation: &Operation) -> Result<(), Problem> {
+        let known = self.left.iter().position(|it| it.operation == *operation);
+        let traces = match known.map(|known| self.left.remove(known)) {
+            Some(footprint) => {
+                self.restore(n, footprint)?;
+                footprint.marks.iter().cloned().map(Trace::Known).collect()
+            }
+            None => self.carry_out(n, operation)?,
+        };
+        self.script.steps.push((operation.clone(), traces));
+        Ok(())
+    }
+
+    fn send(&mut self, n: usize, operation: Operation) -> Result<(), Problem> {
+        operation.carry_out(&mut self.object).map_err(|trouble| Problem::Cannot { n, trouble })?;
+        self.script.send.push(operation);
+        Ok(())
+    }
+
+    /// Carries an operation out for the first time.
+    fn carry_out(&mut self, n: usize, operation: &Operation) -> Result<Vec<Trace>, Problem> {
+        let known = |path| vec![Trace::Known(path)];
+        if let Operation::Test { at, .. } = operation {
+            // What the patch has changed already tells nothing of how it was before.
+            let changed = self.past.footprints.iter().any(|footprint| {
+                footprint.operation.changes().iter().any(|changed| changed.overlaps(at))
+            });
+            if !changed {
+                operation
+                    .carry_out(&mut self.object)
+                    .map_err(|trouble| Problem::Cannot { n, trouble })?;
+            }
+            return Ok(vec![]);
+        }
+        self.points_as_before(n, operation.at())?;
+        match operation {
+            Operation::Remove { at } => {
+                let gone = at.find(&self.object).is_none();
+                let held_in_list = at
+                    .split()
+                    .and_then(|(parent, _)| parent.find(&self.object).map(Value::is_array));
+                if gone && held_in_list != Some(true) {
+                    return Ok(known(Mark::Absent(self.shape.place(at, &self.object)?)));
+                }
+                let path = self.shape.place(at, &self.object)?;
+                self.send(n, operation.clone())?;
+                Ok(known(Mark::Absent(path)))
+            }
+            Operation::Move { from, at } => {
+                let path = self.shape.place(from, &self.object)?;
+                let value = from.find(&self.object).cloned();
+                let list = self.list_entered(at)?;
+                self.send(n, operation.clone())?;
+                let mut traces = known(Mark::Absent(path));
+                traces.push(self.trace(at, list, value)?);
+                Ok(traces)
+            }
+            Operation::Copy { from, at } => {
+                let value = from.find(&self.object).cloned();
+                let list = self.list_entered(at)?;
+                self.send(n, operation.clone())?;
+                Ok(vec![self.trace(at, list, value)?])
+            }
+            Operation::Add { at, value } => {
+                let list = self.list_entered(at)?;
+                let there = match &list {
+                    Some((_, items)) => items.iter().any(|item| covers(item, value)),
+                    None => at.find(&self.object).is_some_and(|found| same(found, value)),
+                };
+                if !there {
+                    self.send(n, operation.clone())?;
+                }
+                Ok(vec![self.trace(at, list, Some(value.clone()))?])
+            }
+            Operation::Replace { at, value } => {
+                if !at.find(&self.object).is_some_and(|found| same(found, value)) {
+                    self.send(n, operation.clone())?;
+                }
+                let traces = vec![self.trace(at, None, Some(value.clone()))?];
+                Ok(traces)
+            }
+            Operation::Test { .. } => Ok(vec![]),
+        }
+    }
+
+    /// The list that an addition at this place puts an item into, and its items now.
+    fn list_entered(&self, at: &Pointer) -> Result<Option<(FieldPath, Vec<Value>)>, Problem> {
+        let Some((parent, _)) = at.split() else {
+            return Ok(None);
+        };
+        match parent.find(&self.object) {
+            Some(Value::Array(items)) => {
+                let list = self.shape.place(&parent, &self.object)?;
+                Ok(Some((list, items.clone())))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn trace(
+        &self,
+        at: &Pointer,
+        list: Option<(FieldPath, Vec<Value>)>,
+        value: Option<Value>,
+    ) -> Result<Trace, Problem> {
+        Ok(match (list, value) {
+            (Some((list, _)), Some(value)) => Trace::ItemOf { list, value },
+            _ => Trace::Known(Mark::Set(self.shape.place(at, &self.object)?)),
+        })
+    }
+
+    /// An operation at a place that another one, now changed, named before must find the same item
+    /// there.
+    fn points_as_before(&self, n: usize, at: &Pointer) -> Result<(), Problem> {
+        for footprint in self.past.footprints {
+            if footprint.operation.at() == at
+                && let Some(Mark::Set(then)) = footprint.marks.last()
+            {
+                self.points_to(n, at, then)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn points_to(&self, n: usize, at: &Pointer, then: &FieldPath) -> Result<(), Problem> {
+        if !at.0.iter().any(|token| index(token).is_some()) {
+            return Ok(());
+        }
+        let now = self.shape.place(at, &self.object)?;
+        if now == *then {
+            return Ok(());
+        }
+        Err(Problem::Elsewhere { n, at: at.clone(), then: then.clone(), now })
+    }
+
+    /// Brings back what an operation came to, as far as it no longer holds.
+    fn restore(&mut self, n: usize, footprint: &Footprint) -> Result<(), Problem> {
+        let Standing::Recorded { texts, .. } = self.past.standing else {
+            return Ok(());
+        };
+        for mark in &footprint.marks {
+            match mark {
+                Mark::Absent(path) => {
+                    if let Some(at) = pointer_to(path, &self.object) {
+                        self.send(n, Operation::Remove { at })?;
+                    }
+                }
+                Mark::Set(path) | Mark::Item(path) => {
+                    let value = match (footprint.operation.value(), &footprint.operation) {
+                        (Some(value), _) => value.clone(),
+                        (None, Operation::Copy { from, .. })
+                            if from.find(&self.object).is_some() =>
+                        {
+                            from.find(&self.object).cloned().unwrap_or_default()
+                        }
+                        _ => texts.get(path).map(|text| text::read(text)).unwrap_or_default(),
+                    };
+                    match mark {
+                        Mark::Set(path) => {
+                            if !self.holds(path, &value) {
+                                self.points_to(n, footprint.operation.at(), path)?;
+                            }
+                            self.put(n, path, &value)?;
+                        }
+                        _ => self.put_item(n, footprint.operation.at(), path, &value)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn put_item(
+        &mut self,
+        n: usize,
+        written: &Pointer,
+        path: &FieldPath,
+        value: &Value,
+    ) -> Result<(), Problem> {
+        if at(&self.object, path).is_some() {
+            return match path.elements().last() {
+                Some(PathElement::Key(_)) => self.put(n, path, value),
+                _ => Ok(()),
+            };
+        }
+        let mut list = path.clone();
+        list.pop();
+        let missing = || Problem::Cannot { n, trouble: Trouble::NoParent(written.clone()) };
+        let list = pointer_to(&list, &self.object).ok_or_else(missing)?;
+        let length = list.find(&self.object).and_then(Value::as_array).map_or(0, Vec::len);
+        let last = written.0.last().and_then(|token| index(token)).filter(|at| *at <= length);
+        let at = list.then(last.map_or("-".to_owned(), |at| at.to_string()));
+        self.send(n, Operation::Add { at, value: value.clone() })
+    }
+
+    /// Sets a field, and of a map only what differs: what others put into it stays.
+    fn put(&mut self, n: usize, path: &FieldPath, value: &Value) -> Result<(), Problem> {
+        if self.holds(path, value) {
+            return Ok(());
+        }
+        if let (Some(Value::Object(_)), Value::Object(wanted)) = (at(&self.object, path), value) {
+            for (name, value) in wanted {
+                let mut below = path.clone();
+                below.push(PathElement::field(name.clone()));
+                self.put(n, &below, value)?;
+            }
+            return Ok(());
+        }
+        let mut parent = path.clone();
+        let last = parent.pop();
+        let missing =
+            || Problem::Cannot { n, trouble: Trouble::NoParent(Pointer(vec![path.to_string()])) };
+        let parent = pointer_to(&parent, &self.object).ok_or_else(missing)?;
+        match (last, pointer_to(path, &self.object)) {
+            (_, Some(at)) => self.send(n, Operation::Replace { at, value: value.clone() }),
+            (Some(PathElement::Field(name)), None) => {
+                self.send(n, Operation::Add { at: parent.then(name), value: value.clone() })
+            }
+            _ => Err(missing()),
+        }
+    }
+
+    /// Whether a field holds what the patch once made of it, in the server's own spelling.
+    fn holds(&self, path: &FieldPath, value: &Value) -> bool {
+        let Standing::Recorded { texts, key } = self.past.standing else {
+            return true;
+        };
+        if let (Some(Value::Object(found)), Value::Object(wanted)) = (at(&self.object, path), value)
+            && !wanted.is_empty()
+        {
+            return wanted.iter().all(|(name, value)| {
+                let mut below = path.clone();
+                below.push(PathElement::field(name.clone()));
+                self.holds(&below, value) || names_item(path, name, found.get(name))
+            });
+        }
+        let leaf = super::outcome::leaf(path, Some(value), &self.object, self.past.secrecy);
+        match (leaf.text(path, key), texts.get(path)) {
+            (Some(now), Some(then)) => now == *then,
+            // It was never shown apart: the value itself decides.
+            _ => matches!(&leaf, Leaf::Shown(found) | Leaf::Concealed(found) if same(found, value)),
+        }
+    }
+}
+
+/// Whether a field is one of those that name the item it is in.
+fn names_item(path: &FieldPath, name: &str, found: Option<&Value>) -> bool {
+    matches!(path.elements().last(), Some(PathElement::Key(keys))
+        if keys.get(name).is_some_and(|key| found.is_some_and(|it| *key == Atom(it.clone()))))
+}

@@ -1,0 +1,296 @@
+use serde_json::json;
+
+use super::*;
+use crate::identity::Gvk;
+use crate::owners::Owners;
+use crate::projection::{ConcealmentKey, Texts};
+use crate::secrecy::Secrecy;
+
+fn key() -> ObjectKey {
+    let gvk = Gvk::new("apps/v1", "Deployment");
+    ObjectKey { gvk, namespace: Some("shop".into()), name: "web".into() }
+}
+
+fn read(manner: Manner, text: &str) -> Patch {
+    Patch::read(manner, text, key()).unwrap()
+}
+
+fn refused(manner: Manner, text: &str) -> Vec<PatchError> {
+    Patch::read(manner, text, key()).unwrap_err()
+}
+
+fn live() -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "uid": "u", "managedFields": [
+            {"manager": "helm", "operation": "Apply", "apiVersion": "apps/v1", "fieldsV1": {
+                "f:spec": {"f:replicas": {}, "f:tolerations": {}, "f:containers": {
+                    "k:{\"name\":\"app\"}": {".": {}, "f:name": {}, "f:image": {}, "f:env": {
+                        "k:{\"name\":\"A\"}": {".": {}, "f:name": {}, "f:value": {}}}}}}}},
+        ]},
+        "spec": {
+            "replicas": 2,
+            "tolerations": [{"key": "a", "operator": "Exists"}],
+            "containers": [{"name": "app", "image": "a", "env": [{"name": "A", "value": "1"}]}],
+        },
+    })
+}
+
+fn shape() -> Shape {
+    Shape::told_by(&Owners::of_object(&live()).unwrap())
+}
+
+fn operations(text: &str) -> Vec<Operation> {
+    match read(Manner::Json, text).form {
+        Form::Json(operations) => operations,
+        _ => unreachable!(),
+    }
+}
+
+fn nothing() -> Texts {
+    Texts::new()
+}
+
+fn past<'a>(footprints: &'a [Footprint], texts: &'a Texts) -> Past<'a> {
+    let standing = Standing::Recorded { texts, key: None };
+    static OPEN: std::sync::LazyLock<Secrecy> = std::sync::LazyLock::new(Secrecy::default);
+    Past { footprints, standing, secrecy: &OPEN }
+}
+
+/// Carries operations out, and brings back the object, the footprints and the leaves.
+fn written(text: &str, live: &Value) -> (Value, Vec<Footprint>, Texts) {
+    let operations = operations(text);
+    let script = Script::write(&operations, live, past(&[], &nothing()), &shape()).unwrap();
+    let mut after = live.clone();
+    for operation in &script.send {
+        operation.carry_out(&mut after).unwrap();
+    }
+    let patch = read(Manner::Json, text);
+    let outcome =
+        patch.outcome(Written { object: &after, manager: "us" }, &script, &shape()).unwrap();
+    (after, outcome.footprints, outcome.leaves.texts(None))
+}
+
+fn again(text: &str, live: &Value, footprints: &[Footprint], texts: &Texts) -> Vec<Value> {
+    let script = Script::write(&operations(text), live, past(footprints, texts), &shape()).unwrap();
+    script.send.iter().map(Operation::to_json).collect()
+}
+
+#[test]
+fn what_repeats_the_target_is_no_change() {
+    let with = read(
+        Manner::Apply,
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {replicas: 3}}",
+    );
+    assert_eq!(with, read(Manner::Apply, "spec: {replicas: 3}"));
+    let digest = |patch: &Patch| patch.digest(&ConcealmentKey([7; 32]));
+    assert_eq!(digest(&with), digest(&read(Manner::Apply, "{\"spec\": {\"replicas\": 3}}")));
+    assert_ne!(digest(&with), digest(&read(Manner::Merge, "spec: {replicas: 3}")));
+}
+
+#[test]
+fn who_the_object_is_cannot_be_patched() {
+    for text in
+        ["kind: Pod", "metadata: {name: other}", "metadata: {namespace: x}", "metadata: null"]
+    {
+        assert!(matches!(refused(Manner::Merge, text)[0], PatchError::Identity(_)), "{text}");
+    }
+    for path in ["", "/metadata", "/kind", "/metadata/name"] {
+        let text = json!([{"op": "remove", "path": path}]).to_string();
+        assert!(matches!(refused(Manner::Json, &text)[0], PatchError::Identity(_)), "{path}");
+    }
+    let moved = json!([{"op": "move", "from": "/metadata/name", "path": "/spec/x"}]).to_string();
+    assert!(matches!(refused(Manner::Json, &moved)[0], PatchError::Identity(_)));
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let text = "{status: {a: 1}, metadata: {uid: x, annotations: {k8sconnect.terraform.io/terraform-id: y}}, \
+                spec: {containers: [{$patch: delete, name: a}], $retainKeys: [a]}}";
+    let told: Vec<_> = refused(Manner::Apply, text).iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 5, "{told:#?}");
+    assert!(told.iter().any(|it| it.contains("spec.containers[0][\"$patch\"]")), "{told:#?}");
+}
+
+#[test]
+fn a_dollar_in_a_schema_is_no_directive() {
+    read(Manner::Merge, "spec: {schema: {$ref: x}}");
+}
+
+#[test]
+fn a_test_alone_patches_nothing() {
+    assert_eq!(
+        refused(Manner::Json, r#"[{"op": "test", "path": "/a", "value": 1}]"#),
+        [PatchError::Empty]
+    );
+    assert_eq!(refused(Manner::Apply, "metadata: {name: web}"), [PatchError::Empty]);
+}
+
+#[test]
+fn a_position_becomes_a_name() {
+    let (_, _, texts) = written(
+        r#"[{"op": "replace", "path": "/spec/containers/0/image", "value": "b"},
+            {"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}},
+            {"op": "remove", "path": "/spec/containers/0/env/0"},
+            {"op": "add", "path": "/spec/tolerations/-", "value": {"key": "b"}}]"#,
+        &live(),
+    );
+    let told: Vec<_> = texts.iter().map(|(path, text)| format!("{path} = {text}")).collect();
+    assert_eq!(
+        told,
+        [
+            "spec.containers[name=app].env[name=A] = (absent)",
+            "spec.containers[name=app].env[name=B].value = \"2\"",
+            "spec.containers[name=app].image = b",
+            "spec.tolerations[={\"key\":\"b\"}] = {\"key\":\"b\"}",
+        ]
+    );
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let text = r#"[{"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}},
+        {"op": "remove", "path": "/spec/containers/0/env/0"},
+        {"op": "copy", "from": "/spec/replicas", "path": "/spec/copied"},
+        {"op": "move", "from": "/spec/replicas", "path": "/spec/moved"}]"#;
+    let (after, footprints, texts) = written(text, &live());
+    assert_eq!(again(text, &after, &footprints, &texts), Vec::<Value>::new());
+    assert_eq!(after["spec"]["containers"][0]["env"], json!([{"name": "B", "value": "2"}]));
+}
+
+#[test]
+fn what_no_longer_holds_is_brought_back_and_nothing_else() {
+    let text = r#"[{"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}},
+        {"op": "move", "from": "/spec/replicas", "path": "/spec/moved"}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    after["spec"]["containers"][0]["env"][1]["value"] = json!("9");
+    after["spec"]["moved"] = json!(7);
+    assert_eq!(
+        again(text, &after, &footprints, &texts),
+        [
+            json!({"op": "replace", "path": "/spec/containers/0/env/1/value", "value": "2"}),
+            json!({"op": "replace", "path": "/spec/moved", "value": 2}),
+        ]
+    );
+    after["spec"]["containers"][0]["env"] = json!([]);
+    assert_eq!(
+        again(text, &after, &footprints, &texts)[0],
+        json!({"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}})
+    );
+}
+
+#[test]
+fn an_equal_item_that_is_there_is_not_added() {
+    let text = r#"[{"op": "add", "path": "/spec/tolerations/-", "value": {"key": "a"}}]"#;
+    let (after, _, texts) = written(text, &live());
+    assert_eq!(after, live(), "the server filled in the operator");
+    assert_eq!(texts.values().next().unwrap(), r#"{"key":"a","operator":"Exists"}"#);
+}
+
+#[test]
+fn a_position_that_has_another_item_now_is_told() {
+    let text = r#"[{"op": "replace", "path": "/spec/containers/0/image", "value": "b"}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    let sidecar = json!({"name": "proxy", "image": "p"});
+    after["spec"]["containers"].as_array_mut().unwrap().insert(0, sidecar);
+    assert_eq!(again(text, &after, &footprints, &texts), Vec::<Value>::new(), "it still holds");
+    after["spec"]["containers"][1]["image"] = json!("other");
+    for text in [text, r#"[{"op": "replace", "path": "/spec/containers/0/image", "value": "c"}]"#] {
+        let problem = Script::write(&operations(text), &after, past(&footprints, &texts), &shape());
+        let Err(Problem::Elsewhere { then, now, .. }) = problem else { panic!("{problem:?}") };
+        assert_eq!(then.to_string(), "spec.containers[name=app].image");
+        assert_eq!(now.to_string(), "spec.containers[name=proxy].image");
+    }
+}
+
+#[test]
+fn a_test_of_what_the_patch_itself_changed_is_not_asked_again() {
+    let text = r#"[{"op": "test", "path": "/spec/replicas", "value": 2},
+        {"op": "replace", "path": "/spec/replicas", "value": 5},
+        {"op": "test", "path": "/spec/containers/0/image", "value": "a"}]"#;
+    let (after, footprints, texts) = written(text, &live());
+    let changed = text.replace("\"value\": 5", "\"value\": 6");
+    assert_eq!(again(&changed, &after, &footprints, &texts).len(), 1);
+    let mut other = after.clone();
+    other["spec"]["containers"][0]["image"] = json!("z");
+    let problem = Script::write(
+        &operations(&changed.replace("image\", \"value\": \"a\"", "image\", \"value\": \"b\"")),
+        &other,
+        past(&footprints, &texts),
+        &shape(),
+    );
+    assert!(matches!(problem, Err(Problem::Cannot { n: 3, trouble: Trouble::Differs { .. } })));
+}
+
+#[test]
+fn a_list_of_which_nobody_told_must_be_asked_about() {
+    let text = r#"[{"op": "replace", "path": "/spec/untold/0/x", "value": "b"}]"#;
+    let mut object = live();
+    object["spec"]["untold"] = json!([{"x": "a"}]);
+    let problem = Script::write(&operations(text), &object, past(&[], &nothing()), &shape());
+    assert!(matches!(problem, Err(Problem::Unplaced(_))));
+    let whole = shape().made_whole_by(&Owners::default());
+    assert!(Script::write(&operations(text), &object, past(&[], &nothing()), &whole).is_ok());
+}
+
+#[test]
+fn a_merge_patch_names_its_leaves() {
+    let patch =
+        read(Manner::Merge, "spec: {replicas: null, strategy: {type: Recreate}, args: [a]}");
+    let object = json!({"spec": {"strategy": {"type": "Recreate", "other": 1}, "args": ["a"]}});
+    let outcome = patch
+        .outcome(Written { object: &object, manager: "us" }, &Script::default(), &shape())
+        .unwrap();
+    let told: Vec<_> =
+        outcome.leaves.texts(None).iter().map(|(p, t)| format!("{p} = {t}")).collect();
+    assert_eq!(
+        told,
+        ["spec.args = [\"a\"]", "spec.replicas = (absent)", "spec.strategy.type = Recreate"]
+    );
+}
+
+#[test]
+fn who_loses_what_and_which_patch_stands_in_the_way_is_judged() {
+    let patch = read(Manner::Merge, "spec: {replicas: 5, tolerations: []}");
+    let mut before = live();
+    before["metadata"]["managedFields"].as_array_mut().unwrap().push(json!({
+        "manager": "k8sconnect-patch-other", "operation": "Update", "apiVersion": "apps/v1",
+        "fieldsV1": {"f:spec": {"f:replicas": {}}}}));
+    let mut after = before.clone();
+    after["spec"]["replicas"] = json!(5);
+    after["spec"]["tolerations"] = json!([]);
+    after["metadata"]["managedFields"] = json!([{
+        "manager": "k8sconnect-patch-us", "operation": "Update", "apiVersion": "apps/v1",
+        "fieldsV1": {"f:spec": {"f:replicas": {}, "f:tolerations": {}}}}]);
+    let answer = Written { object: &after, manager: "k8sconnect-patch-us" };
+    let outcome = patch.outcome(answer, &Script::default(), &shape()).unwrap();
+    let scene = Scene { live: &before, answer, manager: answer.manager, kept: None, key: None };
+    let verdict = patch.judge(scene, &outcome).unwrap();
+    assert_eq!(verdict.contested.len(), 1);
+    assert_eq!(verdict.contested[0].0.name, "k8sconnect-patch-other");
+    assert_eq!(verdict.dropped[0].1, [json!({"key": "a", "operator": "Exists"})]);
+    let replicas = &verdict.changes[0];
+    assert_eq!((replicas.now.as_deref(), replicas.next.as_deref()), (Some("2"), Some("5")));
+    assert_eq!(verdict.joins.len(), 2);
+    assert_eq!(verdict.lost.0.len(), 2);
+}
+
+#[test]
+fn an_object_of_ours_is_known_by_either_mark() {
+    assert_eq!(claimed(&live(), "k8sconnect").unwrap(), None);
+    let found = claimed(&live(), "helm").unwrap().unwrap();
+    assert_eq!((found.id, found.entries), (None, vec![0]));
+    let mut marked = live();
+    marked["metadata"]["annotations"] = json!({crate::identity::ID_ANNOTATION: "x"});
+    assert_eq!(claimed(&marked, "k8sconnect").unwrap().unwrap().id.as_deref(), Some("x"));
+}
+
+#[test]
+fn marks_are_kept_as_text() {
+    for text in
+        ["=spec.replicas", "+spec.containers[name=app]", r#"-metadata.annotations["a.b/c"]"#]
+    {
+        assert_eq!(text.parse::<Mark>().unwrap().to_string(), text);
+    }
+    assert!("spec.replicas".parse::<Mark>().is_err() && "".parse::<Mark>().is_err());
+}

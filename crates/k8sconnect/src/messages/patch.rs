@@ -1,0 +1,427 @@
+//! What is said about a patch: what it takes, from whom, and to whom it goes back.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use k8sconnect_cluster::Error;
+use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
+use k8sconnect_core::owners::Manager;
+use k8sconnect_core::patch::{Claimed, Manner, PatchError, Pointer, Problem, Trouble, Verdict};
+use k8sconnect_core::projection::CONCEALED_VALUE;
+use k8sconnect_core::scrub::Secrets;
+use k8sconnect_core::secrecy::Secrecy;
+use k8sconnect_core::text;
+use serde_json::{Value, json};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics};
+
+use super::ownership::{LISTED, listed, manager, more, named};
+use super::refusal::{advised, said, unreached};
+use super::stuck::spelt;
+use super::{ABSENT, count, one_line, paragraphs};
+
+pub(crate) fn unusable(errors: &[PatchError], attribute: &str) -> Diagnostic {
+    let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
+    let mut advice: Vec<_> = errors.iter().map(advice).collect();
+    advice.sort_unstable();
+    advice.dedup();
+    let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
+    Diagnostic::error(
+        format!("`{attribute}` is not a patch that can be made"),
+        paragraphs([&found, &advice.join("\n\n")]),
+    )
+    .at(AttributePath::root(attribute))
+}
+
+fn advice(error: &PatchError) -> &'static str {
+    match error {
+        PatchError::Yaml(_) => "Mend the YAML there; it is read as kubectl reads it.",
+        PatchError::Empty => "Write at least one field to be changed, or remove the patch.",
+        PatchError::SeveralDocuments(_) => "One patch is one document. Use one resource for each.",
+        PatchError::NotAMapping(_) => {
+            "Write the fields as in the object itself: `spec: {replicas: 3}`. A list of operations \
+             belongs in `json_patch`."
+        }
+        PatchError::NotAList(_) => {
+            "Write a list: `[{\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 3}]`. \
+             Fields as in the object itself belong in `patch` or `merge_patch`."
+        }
+        PatchError::Directive(_) => {
+            "Server-side apply merges lists by key and needs no directives. To remove a field or an \
+             item, use `merge_patch` with `null`, or `json_patch` with `remove`; to replace a list \
+             as a whole, use `merge_patch`."
+        }
+        PatchError::Identity(_) => {
+            "A patch changes an object and never makes it another one. Which object is meant stands \
+             in `target`; remove these lines, or change `target`."
+        }
+        PatchError::ServerOwned(_) => {
+            "Remove these lines: the API server, or a controller through a subresource, writes \
+             them, and would take them from nobody else."
+        }
+        PatchError::Marks(_) => {
+            "These annotations are k8sconnect's own. Name the annotations that you mean one by one."
+        }
+        PatchError::StringData(_) => {
+            "Write to `/data` instead, with `base64encode(…)` around the value."
+        }
+        PatchError::BadOperation { .. } => {
+            "An operation has an `op` and a `path` that begins with `/`; `add`, `replace` and \
+             `test` have a `value`, `move` and `copy` a `from`. A `/` inside a name is written `~1`."
+        }
+    }
+}
+
+pub(crate) fn one_of_three(found: usize) -> Diagnostic {
+    Diagnostic::error(
+        "Exactly one of `patch`, `json_patch` and `merge_patch` must be set",
+        format!(
+            "{found} of them are. `patch` is a partial object whose lists are merged by key and is \
+             right for most; `json_patch` is a list of operations; `merge_patch` can remove fields \
+             with `null`."
+        ),
+    )
+}
+
+/// The summary names no object, so that many of these are shown as one.
+pub(crate) fn unknown() -> Diagnostic {
+    Diagnostic::warning(
+        "Patches whose target or content is not known yet are planned without the cluster",
+        "Something in them is known only after apply, so that the API server cannot be asked about \
+         them now. It is asked, and the patch checked, during the apply.",
+    )
+}
+
+pub(crate) fn not_there_yet(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} does not exist, so its patch cannot be planned in full"),
+        "A patch never creates its target. If this very run makes it (a Helm release, an operator \
+         with its objects), let the patch `depends_on` what makes it: the patch is then checked and \
+         made during the apply. Otherwise the apply will fail; check `target`.",
+    )
+    .at(AttributePath::root("target"))
+}
+
+pub(crate) fn missing(key: &ObjectKey, waited: Duration) -> Diagnostic {
+    let waited = match waited.as_secs() {
+        0 => String::new(),
+        seconds => format!(" Apply waited {seconds} seconds for it."),
+    };
+    Diagnostic::error(
+        format!("{key} does not exist and cannot be patched"),
+        format!(
+            "A patch never creates its target.{waited}\n\n\
+             Check `target`. If this configuration makes the object, let the patch `depends_on` what \
+             makes it.",
+        ),
+    )
+    .at(AttributePath::root("target"))
+}
+
+/// The object belongs to a `k8sconnect_object`, of this state or another.
+pub(crate) fn managed_as_object(key: &ObjectKey, claimed: &Claimed) -> Diagnostic {
+    let why = match &claimed.id {
+        Some(id) => format!("It bears the k8sconnect id `{id}`"),
+        None => "Some of its fields are held by the field manager `k8sconnect`".to_owned(),
+    };
+    let mut operations = Vec::new();
+    if claimed.id.is_some() {
+        let name = ID_ANNOTATION.replace('/', "~1");
+        operations.push(json!({"op": "remove", "path": format!("/metadata/annotations/{name}")}));
+    }
+    for n in &claimed.entries {
+        let path = format!("/metadata/managedFields/{n}/manager");
+        operations.push(json!({"op": "test", "path": path, "value": "k8sconnect"}));
+        operations.push(json!({"op": "replace", "path": path, "value": "former-k8sconnect"}));
+    }
+    let command =
+        format!("  kubectl patch {} --type=json -p '{}'", spelt(key), Value::Array(operations));
+    Diagnostic::error(
+        format!("{key} is managed by a `k8sconnect_object` and cannot be patched"),
+        paragraphs([
+            &format!(
+                "{why}: a `k8sconnect_object` of this configuration or another manages it as a \
+                 whole, and the two would undo each other's work."
+            ),
+            "Write the fields in the `yaml_body` of that resource instead.",
+            "If no state holds the object any more, clear what is left on it and run again:",
+            &command,
+        ]),
+    )
+    .at(AttributePath::root("target"))
+}
+
+/// An operation of a JSON patch cannot be carried out on the object as it is.
+pub(crate) fn cannot(key: &ObjectKey, problem: &Problem, secrecy: &Secrecy) -> Diagnostic {
+    let (which, detail) = match problem {
+        Problem::Cannot { n, trouble } => {
+            (format!("operation {n}"), self::trouble(trouble, secrecy))
+        }
+        Problem::Elsewhere { n, at, then, now } => (
+            format!("operation {n}"),
+            format!(
+                "`{at}` counts list items, and others have changed the list since the first \
+                 apply:\n\n  it was  {then}\n  it is   {now}\n\n\
+                 Write the position at which the item stands now, or use `patch`, which finds items \
+                 by their key."
+            ),
+        ),
+        Problem::Unplaced(unplaced) => (
+            "an operation".to_owned(),
+            format!(
+                "Nothing tells how the items of the list at `{}` are named. Use `patch`, which \
+                 finds items by their key.",
+                unplaced.0
+            ),
+        ),
+    };
+    Diagnostic::error(format!("{key}: {which} of `json_patch` cannot be carried out"), detail)
+        .at(AttributePath::root("json_patch"))
+}
+
+fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
+    match trouble {
+        Trouble::Missing(at) => format!(
+            "There is nothing at `{at}`.\n\nUse `add` to set a field that may not be there, or \
+             remove the operation."
+        ),
+        Trouble::NoParent(at) => format!(
+            "There is nothing at `{at}` that could hold the value.\n\nAdd it first, with \
+             `{{\"op\": \"add\", \"path\": \"{at}\", \"value\": {{}}}}`, or use `patch` or \
+             `merge_patch`, which make what is missing on the way."
+        ),
+        Trouble::NoPosition { at, length } => format!(
+            "`{at}` names no position of the list, which has {}.\n\nPositions count from 0; \
+             `-` is the end of the list.",
+            count(*length, "item")
+        ),
+        Trouble::Differs { at, wanted, found } => {
+            let shown = |value: Option<&Value>| match value {
+                Some(_) if is_secret(at, secrecy) => CONCEALED_VALUE.to_owned(),
+                Some(value) => one_line(&text::shown(value)),
+                None => ABSENT.to_owned(),
+            };
+            format!(
+                "The `test` of `{at}` fails:\n\n  wanted  {}\n  found   {}\n\n\
+                 Nothing was changed. If the new value is right, write it in the `test`.",
+                shown(Some(wanted)),
+                shown(found.as_ref())
+            )
+        }
+    }
+}
+
+fn is_secret(at: &Pointer, secrecy: &Secrecy) -> bool {
+    secrecy.conceals(&FieldPath::fields(at.0.iter().map(String::as_str)), &Value::Null)
+}
+
+/// The attribute that a patch of this manner is written in.
+pub(crate) fn attribute(manner: Manner) -> &'static str {
+    match manner {
+        Manner::Apply => "patch",
+        Manner::Merge => "merge_patch",
+        Manner::Json => "json_patch",
+    }
+}
+
+/// The server refused the patch.
+pub(crate) fn not_taken(
+    key: &ObjectKey,
+    manner: Manner,
+    secrets: &Secrets,
+    error: &Error,
+) -> Diagnostic {
+    let Error::Refused(status) = error else {
+        return unreached(key, error);
+    };
+    let words = said(status.code, &secrets.cut_out_of(&status.message));
+    let (what, advice) = advised(status);
+    let diagnostic = Diagnostic::error(
+        format!("{key}: the patched object {what}"),
+        paragraphs([
+            &words,
+            advice,
+            "Nothing was changed. A patch never replaces its target: a field that cannot change is \
+             left to whoever made the object.",
+        ]),
+    );
+    // Terraform prints the lines of the attribute, which are better not printed for a Secret.
+    if key.gvk.is_secret() {
+        return diagnostic;
+    }
+    diagnostic.at(AttributePath::root(attribute(manner)))
+}
+
+/// What a new patch takes, and what of it goes.
+pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if !verdict.changes.is_empty() {
+        let paths = verdict.changes.iter().map(|change| change.path.to_string());
+        told.push(Diagnostic::warning(
+            format!("{key}: {} will be patched", named(paths)),
+            format!(
+                "Applying changes these on an object that is not yours:\n\n{}\n\n\
+                 Destroying the patch gives each field back to who holds it now; its value stays. \
+                 The other manager may set a field back before.",
+                listed(&verdict.changes)
+            ),
+        ));
+    }
+    told.extend(dropped(key, &verdict.dropped));
+    told
+}
+
+/// Items of a list that the patch replaces.
+pub(crate) fn dropped(key: &ObjectKey, lists: &[(FieldPath, Vec<Value>)]) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if lists.is_empty() {
+        return told;
+    }
+    let lines: Vec<_> = lists
+        .iter()
+        .flat_map(|(path, items)| {
+            let items = items.iter().map(|item| format!("    {}", one_line(&text::shown(item))));
+            [format!("  {path}")].into_iter().chain(items)
+        })
+        .collect();
+    let items = lists.iter().map(|(_, items)| items.len()).sum();
+    told.push(Diagnostic::warning(
+        format!("{key}: {} of `{}` will go", count(items, "item"), lists[0].0),
+        format!(
+            "These lists are replaced as a whole, and what the patch does not repeat goes:\n\n\
+             {}\n\nTo keep an item, write it in the patch too, or add yours with a `json_patch`: \
+             `{{\"op\": \"add\", \"path\": \"…/-\", \"value\": …}}`.",
+            lines.join("\n")
+        ),
+    ));
+    told
+}
+
+/// To whom fields go back.
+pub(crate) fn returns(key: &ObjectKey, former: &BTreeMap<String, Vec<Manager>>) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if former.is_empty() {
+        return told;
+    }
+    let line = |(path, owners): (&String, &Vec<Manager>)| match owners.as_slice() {
+        [] => format!("  {path} stays as it is, held by nobody"),
+        owners => {
+            let owners: Vec<_> = owners.iter().map(manager).collect();
+            format!("  {path} returns to {}", owners.join(", "))
+        }
+    };
+    let mut lines: Vec<_> = former.iter().take(LISTED).map(line).collect();
+    lines.extend(more(former.len()));
+    told.push(Diagnostic::warning(
+        format!("{key}: {} will be handed back", named(former.keys().cloned())),
+        format!(
+            "{}\n\nValues stay as they are; whoever gets a field back may change it. To restore an \
+             old value, set it in the patch and apply that first.",
+            lines.join("\n")
+        ),
+    ));
+    told
+}
+
+pub(crate) fn another_target(old: &ObjectKey, new: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("The patch of {old} will move to {new}"),
+        "The fields of the old target are handed back, then the new one is patched.",
+    )
+}
+
+/// Under the name of the target there is another object now.
+pub(crate) fn recreated(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} was deleted and made anew"),
+        "It is another object now, without the patch. Applying patches it again, and takes down \
+         anew who holds each field.",
+    )
+}
+
+/// The Go provider made the patch.
+pub(crate) fn no_former_owners(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key}: who held the patched fields before is not known"),
+        "The patch was made by the Go provider of this name, which kept no record of it. Fields that \
+         this apply takes from others will be given back to them; those that the patch holds \
+         already will stay on the object when it is destroyed, held by nobody.",
+    )
+}
+
+fn by_patch(contested: &[(Manager, Vec<FieldPath>)]) -> String {
+    let mut lines = Vec::new();
+    for (holder, paths) in contested {
+        lines.push(format!("  held by {}", manager(holder)));
+        lines.extend(paths.iter().take(LISTED).map(|path| format!("    {path}")));
+        lines.extend(more(paths.len()));
+    }
+    lines.join("\n")
+}
+
+pub(crate) fn held_by_patches(
+    key: &ObjectKey,
+    contested: &[(Manager, Vec<FieldPath>)],
+) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key}: another patch holds the same fields"),
+        format!(
+            "Two patches of one field would take it from each other for ever:\n\n{}\n\n\
+             Patch the field in one place only. If that patch was left behind by a run that was \
+             killed before it could write its state, take it over with `adopt = true`.",
+            by_patch(contested)
+        ),
+    )
+}
+
+pub(crate) fn taken_from_patches(
+    key: &ObjectKey,
+    contested: &[(Manager, Vec<FieldPath>)],
+) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key}: fields of another patch will be taken over"),
+        format!(
+            "`adopt = true` says so. All that the other patch holds is handed back to who had it \
+             before, and then patched by this one:\n\n{}\n\n\
+             If the other patch is still in somebody's state, its next plan will want its fields \
+             back.",
+            by_patch(contested)
+        ),
+    )
+}
+
+pub(crate) fn not_handed_back(key: &ObjectKey, error: &Error) -> Diagnostic {
+    let (why, advice) = match error {
+        Error::Refused(status) => (
+            said(status.code, &status.message),
+            "Remove what forbids the write, or ask for the permission to `patch`, and run again."
+                .to_owned(),
+        ),
+        other => (other.why(), other.advice()),
+    };
+    Diagnostic::error(
+        format!("{key}: the patched fields were not handed back"),
+        paragraphs([&why, &format!("State keeps the patch. {advice}")]),
+    )
+}
+
+/// The server accepted a hand-back and did not do it.
+pub(crate) fn hand_back_ignored(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key}: the API server did not hand the patched fields back"),
+        "It accepted the request, but the owners of the fields are not those that were asked for. It \
+         does so when an entry of `managedFields` cannot be read, for instance because its API \
+         version is no longer served.\n\n\
+         State keeps the patch. Look at `kubectl get --show-managed-fields`, and please report this \
+         as a bug.",
+    )
+}
+
+pub(crate) fn not_imported() -> Diagnostic {
+    Diagnostic::error(
+        "A `k8sconnect_patch` cannot be imported",
+        "Who held the fields before cannot be found out afterwards.\n\n\
+         Write the patch and apply it. If a killed run left a patch behind on the object, set \
+         `adopt = true`: it is handed back and made anew.",
+    )
+}

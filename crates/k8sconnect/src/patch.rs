@@ -1,0 +1,138 @@
+//! `k8sconnect_patch`: some fields of an object that somebody else owns.
+//!
+//! The object is somebody else's for good: nothing here can create or delete one, because all that
+//! this room is given of a cluster is [`k8sconnect_cluster::Targets`].
+
+mod apply;
+mod delete;
+mod held;
+mod model;
+mod note;
+mod plan;
+mod read;
+mod schema;
+mod stored;
+mod trial;
+mod upgrade;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tfplugin::{
+    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, Import, Imported, Plan,
+    PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update,
+};
+
+use crate::session::Session;
+use crate::{connect, messages};
+
+pub(crate) use model::PatchModel;
+
+/// How often a write that others disturb is begun anew. Controllers write often.
+const TRIES: usize = 50;
+/// How long an apply waits for a target that is not there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct PatchResource {
+    session: Arc<Session>,
+}
+
+impl PatchResource {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+}
+
+impl Resource for PatchResource {
+    const TYPE: &'static str = "k8sconnect_patch";
+
+    type Model = PatchModel;
+
+    fn schema(&self) -> Schema {
+        schema::schema()
+    }
+
+    async fn validate(
+        &self,
+        _ctx: &Context,
+        config: PatchModel,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let key = config.target.known().and_then(|target| target.key());
+        let mut problems = Diagnostics::new();
+        for checked in [
+            plan::read(&config, key.as_ref()).err(),
+            connect::check(&config.cluster, &config.cluster_name).err(),
+        ] {
+            problems.extend(checked.into_iter().flatten());
+        }
+        problems.into_result().map(|_| ())
+    }
+
+    async fn read(
+        &self,
+        _ctx: &Context,
+        request: Read<PatchModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
+        read::read(&self.session, request, notices).await
+    }
+
+    async fn plan(
+        &self,
+        ctx: &Context,
+        request: Plan<PatchModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<Planned<PatchModel>, Diagnostics> {
+        plan::plan(ctx, &self.session, request, notices).await
+    }
+
+    async fn plan_destroy(
+        &self,
+        _ctx: &Context,
+        request: PlanDestroy<PatchModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<Private, Diagnostics> {
+        delete::plan(request, notices)
+    }
+
+    async fn create(
+        &self,
+        _ctx: &Context,
+        request: Create<PatchModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<Applied<PatchModel>, ApplyFailure<PatchModel>> {
+        apply::create(&self.session, request, notices).await
+    }
+
+    async fn update(
+        &self,
+        _ctx: &Context,
+        request: Update<PatchModel>,
+        notices: &mut Diagnostics,
+    ) -> Result<Applied<PatchModel>, ApplyFailure<PatchModel>> {
+        apply::update(&self.session, request, notices).await
+    }
+
+    fn upgrade(&self, from_version: i64, raw: RawState) -> Result<PatchModel, Diagnostics> {
+        upgrade::upgrade(from_version, &raw)
+    }
+
+    async fn delete(
+        &self,
+        _ctx: &Context,
+        request: Delete<PatchModel>,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        delete::delete(&self.session, request).await
+    }
+
+    async fn import(
+        &self,
+        _ctx: &Context,
+        _request: Import,
+        _notices: &mut Diagnostics,
+    ) -> Result<Imported<PatchModel>, Diagnostics> {
+        Err(messages::patch::not_imported().into())
+    }
+}

@@ -1,0 +1,113 @@
+//! Apply: one PATCH that carries the record of what it takes, bound to the object as it was read.
+//!
+//! Fields that leave the patch are handed back before, in a write of their own: an apply without
+//! them would delete what nobody else holds. Whoever writes in between makes it all begin anew.
+
+mod job;
+
+use k8sconnect_cluster::{Location, Targets};
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::patch::Patch;
+use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
+use tokio::time::Instant;
+
+use super::PATIENCE;
+use super::held::Held;
+use super::model::PatchModel;
+use super::plan::{self, Adoption};
+use crate::connect::Reach;
+use crate::object::new_key;
+use crate::session::Session;
+use crate::{messages, place};
+use job::Job;
+
+type Answer = Result<Applied<PatchModel>, ApplyFailure<PatchModel>>;
+
+pub(crate) async fn create(
+    session: &Session,
+    request: Create<PatchModel>,
+    notices: &mut Diagnostics,
+) -> Answer {
+    let Create { planned, private, .. } = request;
+    let work = Work::begin(session, &planned).await?;
+    let location = work.locate().await?;
+    let id = uuid::Uuid::new_v4().to_string();
+    let key = new_key()?;
+    let job = Job { work: &work, location: &location, id: &id, held: None, key: &key };
+    let done = job.run(plan::recall(session, &work.patch, None)).await?;
+    let mut state = planned;
+    state.id = Value::Known(id.clone());
+    // The patch is made: whatever else goes wrong, state must know of it.
+    let mut left_behind = state.clone();
+    left_behind.managed_fields = Value::Known([].into());
+    left_behind.managed_state_projection = Value::Known([].into());
+    left_behind.previous_owners = Value::Known([].into());
+    job.settle(state, private, done, notices).await.map_err(|diagnostics| ApplyFailure {
+        diagnostics,
+        state: Some((left_behind, Private::default())),
+    })
+}
+
+pub(crate) async fn update(
+    session: &Session,
+    request: Update<PatchModel>,
+    notices: &mut Diagnostics,
+) -> Answer {
+    let Update { prior, planned, private, .. } = request;
+    let same = PatchModel {
+        cluster: prior.cluster.clone(),
+        cluster_name: prior.cluster_name.clone(),
+        adopt: prior.adopt.clone(),
+        target: prior.target.clone(),
+        ..planned.clone()
+    };
+    if same == prior {
+        // Only the way to the cluster changed, or nothing that the cluster could tell.
+        return Ok(Applied { state: planned, private, identity: None });
+    }
+    let held = Held::load(prior, &private)?;
+    let work = Work::begin(session, &planned).await?;
+    let location = held.location(&work.targets).await?;
+    let key = match &held.stored.key {
+        Some(key) => key.clone(),
+        None => new_key()?,
+    };
+    let job = Job { work: &work, location: &location, id: held.id(), held: Some(&held), key: &key };
+    let done = job.run(plan::recall(session, &work.patch, Some(held.id()))).await?;
+    Ok(job.settle(planned, private, done, notices).await?)
+}
+
+/// What is to be written, and to which cluster.
+struct Work {
+    targets: Targets,
+    patch: Patch,
+    adoption: Adoption,
+}
+
+impl Work {
+    async fn begin(session: &Session, planned: &PatchModel) -> Result<Self, Diagnostics> {
+        let key = planned.target.known().and_then(|target| target.key());
+        let patch = plan::read(planned, key.as_ref())?;
+        let patch = patch.ok_or_else(messages::state::unknown_terms)?;
+        let targets = match session.reach(&planned.cluster, &planned.cluster_name)? {
+            Reach::Ready(connection) => Targets::from(&*session.cluster(&connection).await?),
+            Reach::Unknown => return Err(messages::connection::missing().into()),
+        };
+        let adopts = planned.adopt == Value::Known(true);
+        let adoption = if adopts { Adoption::TakeOver } else { Adoption::Refuse };
+        Ok(Self { targets, patch, adoption })
+    }
+
+    fn key(&self) -> &ObjectKey {
+        self.patch.key()
+    }
+
+    /// Where the target lives. What this run makes may take a moment to be served.
+    async fn locate(&self) -> Result<Location, Diagnostics> {
+        let key = self.key();
+        let kind = self.targets.await_kind(&key.gvk, Instant::now() + PATIENCE).await;
+        let kind = kind.map_err(|error| messages::refusal::unanswered(key, &error))?;
+        let kind = kind.ok_or_else(|| messages::patch::missing(key, PATIENCE))?;
+        Ok(place::location(kind, key))
+    }
+}

@@ -1,0 +1,328 @@
+//! One patch, made: tried, freed of what leaves it, written, and begun anew whenever somebody else
+//! wrote in between.
+
+use std::time::Duration;
+
+use k8sconnect_cluster::{Error, Found, Location, Mark};
+use k8sconnect_core::field::FieldSet;
+use k8sconnect_core::field::fields_v1::FieldsV1Error;
+use k8sconnect_core::handback::{Leaving, hand_back, holding, record};
+use k8sconnect_core::identity::{patch_annotation, without_marks};
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::patch::{Kept, Outcome, Patch, Written, held_before, manager_of};
+use k8sconnect_core::projection::ConcealmentKey;
+use k8sconnect_core::rejection::Rejection;
+use serde_json::Value as Json;
+use tfplugin::{Applied, Diagnostics, Private, Value};
+use tokio::time::Instant;
+
+use super::Work;
+use crate::patch::delete::release;
+use crate::patch::held::Held;
+use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
+use crate::patch::note::Note;
+use crate::patch::plan::Adoption;
+use crate::patch::stored::{SeenTarget, Stored};
+use crate::patch::trial::{Remembered, Surgery, Trial};
+use crate::patch::{PATIENCE, TRIES};
+use crate::{guard, leaves, messages};
+
+/// One patch to be made.
+pub(super) struct Job<'a> {
+    pub(super) work: &'a Work,
+    pub(super) location: &'a Location,
+    pub(super) id: &'a str,
+    pub(super) held: Option<&'a Held>,
+    pub(super) key: &'a ConcealmentKey,
+}
+
+/// A patch that was made.
+pub(super) struct Done {
+    /// The object before it, where it was seen.
+    before: Option<Json>,
+    after: Json,
+    outcome: Outcome,
+    former: Owners,
+    warnings: Vec<String>,
+}
+
+/// Whether a step was made, or somebody wrote in between.
+enum Step<T> {
+    Made(T),
+    Again,
+}
+
+impl Job<'_> {
+    fn manager(&self) -> String {
+        manager_of(self.id)
+    }
+
+    fn unreadable(&self, error: &FieldsV1Error) -> Diagnostics {
+        messages::object::ownership_unreadable(self.work.key(), error).into()
+    }
+
+    /// What was written before, on this very object.
+    fn past(&self, live: &Json) -> Option<(&Patch, &Kept)> {
+        self.held.filter(|held| held.is_same_object(live))?.past()
+    }
+
+    pub(super) async fn run(
+        &self,
+        mut planned: Option<(Json, Remembered)>,
+    ) -> Result<Done, Diagnostics> {
+        // What this run makes is waited for once; what was there and is gone is not.
+        let mut patience = if self.held.is_none() { PATIENCE } else { Duration::ZERO };
+        for _ in 0..TRIES {
+            let (live, remembered) = match planned.take() {
+                Some((live, remembered)) => (live, Some(remembered)),
+                None => (self.look(patience).await?, None),
+            };
+            patience = Duration::ZERO;
+            if let Step::Made(done) = self.attempt(live, remembered).await? {
+                return Ok(done);
+            }
+        }
+        Err(messages::object::never_still(self.work.key()).into())
+    }
+
+    async fn attempt(
+        &self,
+        mut live: Json,
+        remembered: Option<Remembered>,
+    ) -> Result<Step<Done>, Diagnostics> {
+        let key = self.work.key();
+        let unreadable = |error| self.unreadable(&error);
+        let manager = self.manager();
+        let past = self.past(&live);
+        let surgery = Surgery {
+            targets: &self.work.targets,
+            location: self.location,
+            patch: &self.work.patch,
+            id: Some(self.id),
+            manager: &manager,
+            past,
+            key: Some(self.key),
+        };
+        let trial = match remembered {
+            Some(remembered) => surgery.resume(&live, remembered).await?,
+            None => surgery.attempt(&live).await?,
+        };
+        let digest = self.work.patch.digest(self.key);
+        let note = Note::on(&live, self.id);
+        let is_new = past.is_none_or(|(former, _)| *former != self.work.patch);
+        if let Some(note) = note.as_ref().filter(|note| is_new && note.digest == digest) {
+            // An earlier try was answered, and the answer lost.
+            let former = note.former.clone();
+            return self.done(None, live, former, &trial).map(Step::Made).map_err(unreadable);
+        }
+        if !trial.verdict.contested.is_empty() {
+            return self.take_over(&live, &trial).await;
+        }
+        let mut former = match (past, self.held) {
+            (Some(_), Some(held)) => held.former(&live),
+            _ => note.as_ref().map(|note| note.former.clone()).unwrap_or_default(),
+        };
+        let leaving = self.leaving(&live, &trial).map_err(unreadable)?;
+        let all = Owners::of_object(&live).map_err(unreadable)?;
+        if !leaving.is_empty()
+            && let Some(back) = hand_back(&all, &manager, &former, Leaving::Fields(&leaving))
+        {
+            let note = Note { former: back.former.clone(), ..note.clone().unwrap_or_default() };
+            let (annotation, text) = (patch_annotation(self.id), note.text());
+            let mark = Mark::Set { annotation: &annotation, text: &text };
+            match release(&self.work.targets, self.location, key, &live, &back, mark, &manager)
+                .await?
+            {
+                Some(answer) => live = answer,
+                None => return Ok(Step::Again),
+            }
+            former = back.former;
+        }
+        let former = record(&former, &trial.verdict.lost);
+        let marks = trial.outcome.footprints.iter().map(|it| it.marks.clone()).collect();
+        let note = Note { digest, former: former.clone(), marks };
+        let content = surgery.content(&trial.script);
+        if content.change().is_none() {
+            return self
+                .done(Some(live.clone()), live, former, &trial)
+                .map(Step::Made)
+                .map_err(unreadable);
+        }
+        let content = content.noted(&patch_annotation(self.id), &note.text(), &trial.answer);
+        let Some(change) = content.change() else {
+            return Ok(Step::Again);
+        };
+        match self.work.targets.write(self.location, change, &manager, &live).await {
+            Ok(answer) => {
+                let done = self.done(Some(live), answer.object, former, &trial);
+                let mut done = done.map_err(unreadable)?;
+                done.warnings = surgery.scrubbed(&answer.warnings, &done.after);
+                Ok(Step::Made(done))
+            }
+            Err(error) if self.disturbed(&error, &live).await => Ok(Step::Again),
+            Err(error) => Err(surgery.not_taken(&error, &live)),
+        }
+    }
+
+    /// Whether a write failed because the object is not as it was read. An operation that meets
+    /// another object than the one it was made for fails before its version is looked at.
+    async fn disturbed(&self, error: &Error, live: &Json) -> bool {
+        let Error::Refused(status) = error else {
+            return false;
+        };
+        match status.rejection() {
+            Rejection::Conflict | Rejection::AnotherObject => true,
+            Rejection::Invalid(causes) if causes.is_empty() => {
+                let now = self.work.targets.get(self.location).await;
+                matches!(now, Ok(Found::Object(now))
+                    if now.object["metadata"]["resourceVersion"]
+                        != live["metadata"]["resourceVersion"])
+            }
+            _ => false,
+        }
+    }
+
+    fn done(
+        &self,
+        before: Option<Json>,
+        after: Json,
+        former: Owners,
+        trial: &Trial,
+    ) -> Result<Done, FieldsV1Error> {
+        let manager = self.manager();
+        let written = Written { object: &after, manager: &manager };
+        let outcome = self.work.patch.outcome(written, &trial.script, &trial.shape)?;
+        Ok(Done { before, after, outcome, former, warnings: vec![] })
+    }
+
+    /// The fields of our entry that the patch no longer names.
+    fn leaving(&self, live: &Json, trial: &Trial) -> Result<FieldSet, FieldsV1Error> {
+        if self.past(live).is_none() {
+            return Ok(FieldSet::default());
+        }
+        let left: FieldSet = trial.verdict.left.iter().cloned().collect();
+        let manager = self.manager();
+        if trial.manager == manager {
+            return Ok(left);
+        }
+        let now = without_marks(&Owners::of_object(live)?.applied_by(&manager));
+        let next = Owners::of_object(&trial.answer)?.applied_by(&trial.manager);
+        Ok(left.union(&now.difference(&next)))
+    }
+
+    /// Hands back what patches hold that nobody keeps up any more, as they would have done.
+    async fn take_over(&self, live: &Json, trial: &Trial) -> Result<Step<Done>, Diagnostics> {
+        let key = self.work.key();
+        let contested = &trial.verdict.contested;
+        if self.work.adoption == Adoption::Refuse {
+            return Err(messages::patch::held_by_patches(key, contested).into());
+        }
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        let Some((theirs, _)) = contested.first() else {
+            return Ok(Step::Again);
+        };
+        let id = theirs.name.strip_prefix(&manager_of("")).unwrap_or_default();
+        let former = Note::on(live, id).map(|note| note.former).unwrap_or_default();
+        let all = Owners::of_object(live).map_err(unreadable)?;
+        if let Some(back) = hand_back(&all, &theirs.name, &former, Leaving::All) {
+            let annotation = patch_annotation(id);
+            let mark = Mark::Removed { annotation: &annotation };
+            release(&self.work.targets, self.location, key, live, &back, mark, &theirs.name)
+                .await?;
+        }
+        Ok(Step::Again)
+    }
+
+    /// The target as it is now.
+    async fn look(&self, patience: Duration) -> Result<Json, Diagnostics> {
+        let key = self.work.key();
+        let unanswered = |error| Diagnostics::from(messages::refusal::unanswered(key, &error));
+        if let Found::Object(answer) =
+            self.work.targets.get(self.location).await.map_err(unanswered)?
+        {
+            return Ok(answer.object);
+        }
+        let missing = || messages::patch::missing(key, patience).into();
+        if patience.is_zero() {
+            return Err(missing());
+        }
+        let deadline = Instant::now() + patience;
+        let found = self.work.targets.await_object(self.location, deadline).await;
+        found.map_err(unanswered)?.ok_or_else(missing)
+    }
+
+    /// Brings the answer together with what was planned, and keeps both.
+    pub(super) async fn settle(
+        &self,
+        mut state: PatchModel,
+        mut private: Private,
+        done: Done,
+        notices: &mut Diagnostics,
+    ) -> Result<Applied<PatchModel>, Diagnostics> {
+        let key = self.work.key();
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        notices.extend(messages::object::server_warnings(key, &done.warnings));
+        let told = leaves::reconcile(
+            &state.managed_state_projection,
+            &done.outcome.leaves,
+            Some(self.key),
+        );
+        if !told.surprises.is_empty() {
+            notices.push(messages::object::answered_otherwise(key, &told.surprises));
+        }
+        if !state.managed_fields.is_known() {
+            state.managed_fields = managed_fields(&done.outcome.leaves);
+        }
+        if !state.previous_owners.is_known() {
+            let owners = self.previous_owners(&done).map_err(unreadable)?;
+            state.previous_owners = Value::Known(owners);
+        }
+        state.managed_state_projection = Value::Known(told.map);
+        let metadata = &done.after["metadata"];
+        let stored = Stored {
+            kept: Some(Kept {
+                owners: Owners::of_object(&done.after).map_err(unreadable)?,
+                texts: told.kept,
+                marks: done.outcome.footprints.into_iter().map(|it| it.marks).collect(),
+            }),
+            former: Some(done.former),
+            target: Some(SeenTarget {
+                kind: self.location.kind.clone(),
+                uid: metadata["uid"].as_str().unwrap_or_default().to_owned(),
+                resource_version: metadata["resourceVersion"].as_str().map(ToOwned::to_owned),
+            }),
+            key: Some(self.key.clone()),
+            cluster: guard::remember(
+                &self.work.targets,
+                self.held.and_then(|held| held.stored.cluster.clone()),
+            )
+            .await,
+            unread: None,
+        };
+        stored.save(&mut private)?;
+        Ok(Applied { state, private, identity: None })
+    }
+
+    /// Who held each field before: for those that were patched already, as state knows it.
+    fn previous_owners(&self, done: &Done) -> Result<PreviousOwners, FieldsV1Error> {
+        let known = self.past(&done.after).and(self.held);
+        let known = known.and_then(|held| held.model.previous_owners.known());
+        let known = known.cloned().unwrap_or_default();
+        let paths = done.outcome.leaves.0.keys().cloned();
+        let (stay, join): (Vec<_>, Vec<_>) =
+            paths.partition(|path| known.contains_key(&path.shown()));
+        let joined = match &done.before {
+            Some(before) => held_before(before, &self.manager(), join)?,
+            None => {
+                let lost = |path: &_| holding(&done.former, path).cloned().collect();
+                join.into_iter().map(|path| (lost(&path), path)).map(|(a, b)| (b, a)).collect()
+            }
+        };
+        let stayed = stay.into_iter().filter_map(|path| {
+            let path = path.shown();
+            known.get(&path).cloned().map(|owners| (path, owners))
+        });
+        let joined = joined.into_iter().map(|(path, held)| (path.shown(), owners(&held)));
+        Ok(stayed.chain(joined).collect())
+    }
+}

@@ -1,0 +1,135 @@
+//! Delete: every field goes back to those who held it, and our manager goes. The object stays.
+//!
+//! It is one guarded write. Whoever comes too late, because somebody else wrote or because an
+//! earlier try was answered and the answer lost, reads again: where nothing of ours is left, there
+//! is nothing to do.
+
+use k8sconnect_cluster::{Edit, Error, Found, Location, Mark, Targets};
+use k8sconnect_core::handback::{Handback, Leaving, hand_back};
+use k8sconnect_core::identity::{ObjectKey, patch_annotation};
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::rejection::Rejection;
+use serde_json::Value as Json;
+use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
+
+use super::TRIES;
+use super::held::Held;
+use super::model::PatchModel;
+use super::note::Note;
+use crate::connect::Reach;
+use crate::guard::{self, Unread, Verdict};
+use crate::look::definition_gone;
+use crate::messages;
+use crate::session::Session;
+
+pub(crate) fn plan(
+    request: PlanDestroy<PatchModel>,
+    notices: &mut Diagnostics,
+) -> Result<Private, Diagnostics> {
+    let held = Held::load(request.prior, &request.private)?;
+    if held.stored.unread == Some(Unread::AnotherCluster) {
+        return Err(messages::whereabouts::another_cluster(&held.key, None).into());
+    }
+    notices.extend(messages::patch::returns(&held.key, &held.model.former()));
+    Ok(request.private)
+}
+
+pub(crate) async fn delete(
+    session: &Session,
+    request: Delete<PatchModel>,
+) -> Result<(), Diagnostics> {
+    let held = Held::load(request.prior, &request.private)?;
+    let key = &held.key;
+    let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
+    else {
+        return Err(messages::connection::missing().into());
+    };
+    let targets = Targets::from(&*session.cluster(&connection).await?);
+    let location = held.location(&targets).await?;
+    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+    let manager = held.manager();
+    let annotation = patch_annotation(held.id());
+    for _ in 0..TRIES {
+        let found = targets.get(&location).await;
+        let live = match found.map_err(|error| messages::patch::not_handed_back(key, &error))? {
+            Found::Object(answer) => answer.object,
+            Found::Absent(_) => return looked_for_at_home(&targets, &held).await,
+            Found::NotServed(_) if definition_gone(&targets, &location, key).await? => {
+                return looked_for_at_home(&targets, &held).await;
+            }
+            Found::NotServed(_) => {
+                return Err(messages::object::kind_no_longer_served(key).into());
+            }
+        };
+        let owners = Owners::of_object(&live).map_err(unreadable)?;
+        let mark = Mark::Removed { annotation: &annotation };
+        let released = match hand_back(&owners, &manager, &held.former(&live), Leaving::All) {
+            Some(back) => release(&targets, &location, key, &live, &back, mark, &manager).await?,
+            // Others took everything meanwhile; only our note is left.
+            None if Note::is_on(&live, held.id()) => {
+                let edit = Edit { read: &live, managed_fields: None, mark };
+                edited(key, targets.release(&location, &edit, &manager).await)?
+            }
+            None => return looked_for_at_home(&targets, &held).await,
+        };
+        if released.is_some() {
+            return Ok(());
+        }
+    }
+    Err(messages::object::never_still(key).into())
+}
+
+/// There is nothing to hand back only if that was looked for in the cluster that was patched.
+async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagnostics> {
+    match guard::recognise(targets, held.stored.cluster.as_deref()).await {
+        Verdict::Another => {
+            Err(messages::whereabouts::another_cluster(&held.key, Some(targets.host())).into())
+        }
+        Verdict::Same | Verdict::Unclear => Ok(()),
+    }
+}
+
+/// Hands fields back in one write; the object after it, or `None` if somebody wrote in between.
+pub(crate) async fn release(
+    targets: &Targets,
+    location: &Location,
+    key: &ObjectKey,
+    live: &Json,
+    back: &Handback,
+    mark: Mark<'_>,
+    manager: &str,
+) -> Result<Option<Json>, Diagnostics> {
+    let list = back.owners.to_managed_fields();
+    let edit = Edit { read: live, managed_fields: Some(&list), mark };
+    let Some(answer) = edited(key, targets.release(location, &edit, manager).await)? else {
+        return Ok(None);
+    };
+    let answered = Owners::of_object(&answer)
+        .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+    if !back.is_done(&answered, manager) {
+        return Err(messages::patch::hand_back_ignored(key).into());
+    }
+    Ok(Some(answer))
+}
+
+/// The object after an edit; `None` if it was not the one that was read any more.
+fn edited(
+    key: &ObjectKey,
+    answer: Result<k8sconnect_cluster::Answer, Error>,
+) -> Result<Option<Json>, Diagnostics> {
+    match answer {
+        Ok(answer) => Ok(Some(answer.object)),
+        Err(Error::Refused(status)) if is_disturbance(&status.rejection()) => Ok(None),
+        Err(error) => Err(messages::patch::not_handed_back(key, &error).into()),
+    }
+}
+
+/// A failed test of the uid is an invalid request without causes; gone is gone. The next look
+/// tells which.
+fn is_disturbance(rejection: &Rejection) -> bool {
+    match rejection {
+        Rejection::Conflict | Rejection::AnotherObject | Rejection::NotFound => true,
+        Rejection::Invalid(causes) => causes.is_empty(),
+        _ => false,
+    }
+}

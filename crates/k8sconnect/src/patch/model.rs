@@ -1,0 +1,163 @@
+//! The typed view of a `k8sconnect_patch` block and its state.
+
+use std::collections::BTreeMap;
+
+use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::identity::{Gvk, ObjectKey};
+use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
+use k8sconnect_core::patch::Manner;
+use k8sconnect_core::projection::Projection;
+use k8sconnect_core::text::nfc;
+use tfplugin::{Value, model};
+
+use crate::connect::ClusterModel;
+use crate::leaves::ProjectionMap;
+
+model! {
+    /// What the user wrote, and what we computed.
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct PatchModel {
+        pub(crate) target: Value<Target>,
+        pub(crate) patch: Value<String>,
+        pub(crate) json_patch: Value<String>,
+        pub(crate) merge_patch: Value<String>,
+        pub(crate) cluster: Value<ClusterModel>,
+        pub(crate) cluster_name: Value<String>,
+        pub(crate) adopt: Value<bool>,
+        pub(crate) id: Value<String>,
+        pub(crate) managed_fields: Value<ProjectionMap>,
+        pub(crate) previous_owners: Value<PreviousOwners>,
+        pub(crate) managed_state_projection: Value<ProjectionMap>,
+    }
+}
+
+model! {
+    /// The object that is patched.
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct Target {
+        pub(crate) api_version: Value<String>,
+        pub(crate) kind: Value<String>,
+        pub(crate) name: Value<String>,
+        pub(crate) namespace: Value<String>,
+    }
+}
+
+model! {
+    /// Somebody who held a field before the patch took it.
+    #[derive(Clone, Debug, PartialEq, Default)]
+    pub(crate) struct Owner {
+        pub(crate) manager: Value<String>,
+        pub(crate) operation: Value<String>,
+        pub(crate) subresource: Value<String>,
+        pub(crate) api_version: Value<String>,
+        pub(crate) time: Value<String>,
+    }
+}
+
+/// Former owners by path.
+pub(crate) type PreviousOwners = BTreeMap<String, Value<Vec<Value<Owner>>>>;
+
+/// What `managed_fields` says of each field.
+const MANAGED_BY: &str = "k8sconnect-patch";
+
+impl PatchModel {
+    /// The ways of writing a patch that are used, known or not.
+    pub(crate) fn written(&self) -> Vec<(Manner, &'static str, &Value<String>)> {
+        [
+            (Manner::Apply, "patch", &self.patch),
+            (Manner::Json, "json_patch", &self.json_patch),
+            (Manner::Merge, "merge_patch", &self.merge_patch),
+        ]
+        .into_iter()
+        .filter(|(_, _, text)| !text.is_null())
+        .collect()
+    }
+
+    /// Former owners, path by path, as state knows them.
+    pub(crate) fn former(&self) -> BTreeMap<String, Vec<Manager>> {
+        let entries = self.previous_owners.known().into_iter().flatten();
+        entries
+            .map(|(path, owners)| {
+                let owners = owners.known().into_iter().flatten();
+                (path.clone(), owners.filter_map(|owner| owner.known()?.manager()).collect())
+            })
+            .collect()
+    }
+
+    /// The same as losses, for want of a better record: each field, to each who held it.
+    pub(crate) fn losses(&self) -> Owners {
+        let mut losses: Vec<Ownership> = Vec::new();
+        for (path, managers) in self.former() {
+            let Ok(path) = path.parse::<FieldPath>() else {
+                continue;
+            };
+            for manager in managers {
+                match losses.iter_mut().find(|entry| entry.manager == manager) {
+                    Some(entry) => entry.fields.insert(&path),
+                    None => {
+                        let fields = [path.clone()].into_iter().collect();
+                        losses.push(Ownership { manager, fields });
+                    }
+                }
+            }
+        }
+        Owners(losses)
+    }
+}
+
+impl Target {
+    /// The object that is meant; `None` while some of it is not known.
+    pub(crate) fn key(&self) -> Option<ObjectKey> {
+        let namespace = match &self.namespace {
+            Value::Known(namespace) if !namespace.is_empty() => Some(namespace.clone()),
+            Value::Known(_) | Value::Null => None,
+            Value::Unknown => return None,
+        };
+        let gvk = Gvk::new(self.api_version.as_str()?, self.kind.as_str()?);
+        Some(ObjectKey { gvk, namespace, name: self.name.as_str()?.to_owned() })
+    }
+}
+
+impl Owner {
+    pub(crate) fn of(manager: &Manager) -> Self {
+        let text = |text: &str| match text {
+            "" => Value::Null,
+            text => Value::Known(nfc(text)),
+        };
+        let operation = match manager.operation {
+            Operation::Apply => "Apply",
+            Operation::Update => "Update",
+        };
+        Self {
+            manager: text(&manager.name),
+            operation: text(operation),
+            subresource: text(&manager.subresource),
+            api_version: text(&manager.api_version),
+            time: text(manager.time.as_deref().unwrap_or_default()),
+        }
+    }
+
+    fn manager(&self) -> Option<Manager> {
+        let text = |value: &Value<String>| value.as_str().unwrap_or_default().to_owned();
+        Some(Manager {
+            name: self.manager.as_str()?.to_owned(),
+            operation: match self.operation.as_str()? {
+                "Apply" => Operation::Apply,
+                _ => Operation::Update,
+            },
+            subresource: text(&self.subresource),
+            api_version: text(&self.api_version),
+            time: self.time.as_str().map(ToOwned::to_owned),
+        })
+    }
+}
+
+/// `managed_fields` for these leaves.
+pub(crate) fn managed_fields(leaves: &Projection) -> Value<ProjectionMap> {
+    let entry = |path: &FieldPath| (path.shown(), Value::Known(MANAGED_BY.to_owned()));
+    Value::Known(leaves.0.keys().map(entry).collect())
+}
+
+pub(crate) fn owners(managers: &[Manager]) -> Value<Vec<Value<Owner>>> {
+    Value::Known(managers.iter().map(|manager| Value::Known(Owner::of(manager))).collect())
+}

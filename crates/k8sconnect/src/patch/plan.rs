@@ -1,0 +1,402 @@
+//! Plan: what the patch would do to the object as it is now, and from whom it would take what.
+
+use k8sconnect_cluster::{Found, Location, NotYet, Placed, Targets};
+use k8sconnect_core::identity::{LivesIn, ObjectKey};
+use k8sconnect_core::owners::Manager;
+use k8sconnect_core::patch::{Patch, manager_of};
+use serde_json::{Value as Json, json};
+use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
+
+use super::held::Held;
+use super::model::{PatchModel, managed_fields};
+use super::trial::{Remembered, Surgery, Trial};
+use crate::connect::Reach;
+use crate::guard::{self, Verdict};
+use crate::memory::Recollection;
+use crate::messages::ownership::Whose;
+use crate::session::Session;
+use crate::{leaves, messages, place};
+
+pub(crate) async fn plan(
+    _ctx: &Context,
+    session: &Session,
+    request: Plan<PatchModel>,
+    notices: &mut Diagnostics,
+) -> Result<Planned<PatchModel>, Diagnostics> {
+    let Plan { config, prior, proposed, private } = request;
+    let held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
+    let planned = |state| Planned {
+        state,
+        private: private.clone(),
+        requires_replace: vec![],
+        identity: None,
+    };
+    let key = config.target.known().and_then(|target| target.key());
+    if let (Some(held), Some(key)) = (&held, &key)
+        && let changed = changed_parts(held, key)
+        && !changed.is_empty()
+    {
+        notices.push(messages::patch::another_target(&held.key, key));
+        notices.extend(messages::patch::returns(&held.key, &held.model.former()));
+        let mut planned = planned(later(proposed, None));
+        let part = |name| AttributePath::root("target").attribute(name);
+        planned.requires_replace = changed.into_iter().map(part).collect();
+        return Ok(planned);
+    }
+    let (Some(key), Some(patch)) = (&key, read(&config, key.as_ref())?) else {
+        notices.push(messages::patch::unknown());
+        return Ok(planned(later(proposed, held.as_ref())));
+    };
+    let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
+        notices.push(messages::object::terms_unknown());
+        return Ok(planned(later(proposed, held.as_ref())));
+    };
+    let targets = Targets::from(&*session.cluster(&connection).await?);
+    let way = held.as_ref().map_or(Way::AsBefore, |held| Way::of(&config, held));
+    let found = look(session, &targets, key, held.as_ref(), way).await?;
+    if let Some(held) = &held {
+        check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
+    }
+    let Some((location, live, seen)) = found else {
+        notices.push(messages::patch::not_there_yet(key));
+        return Ok(planned(later(proposed, held.as_ref())));
+    };
+    if let Some(held) = &held {
+        session.memory.note_planned(held.id(), &slot(&patch, None));
+    }
+    let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
+    let adopts = config.adopt == Value::Known(true);
+    let adoption = if adopts { Adoption::TakeOver } else { Adoption::Refuse };
+    let state = match &held {
+        Some(held) => asked.change(held, proposed, &live, seen, adoption, notices).await?,
+        None => asked.creation(proposed, &live, adoption, notices).await?,
+    };
+    Ok(planned(state))
+}
+
+/// Whether the way to the cluster is described as it was at the last apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    AsBefore,
+    Changed,
+}
+
+impl Way {
+    fn of(config: &PatchModel, held: &Held) -> Self {
+        let model = &held.model;
+        let same = model.cluster == config.cluster && model.cluster_name == config.cluster_name;
+        if same { Self::AsBefore } else { Self::Changed }
+    }
+}
+
+/// Refuses a plan in another cluster, where an object of the same name may well be. Asks nothing
+/// where the way is the old one and led to the object that was patched.
+async fn check_whereabouts(
+    targets: &Targets,
+    held: &Held,
+    way: Way,
+    live: Option<&Json>,
+) -> Result<(), Diagnostics> {
+    let same = live.is_some_and(|live| held.is_same_object(live));
+    if same && held.stored.target.is_some() {
+        return Ok(());
+    }
+    match (guard::recognise(targets, held.stored.cluster.as_deref()).await, way) {
+        (Verdict::Another, _) => {
+            Err(messages::whereabouts::another_cluster(&held.key, Some(targets.host())).into())
+        }
+        (Verdict::Unclear, Way::Changed) if held.stored.target.is_some() => {
+            Err(messages::whereabouts::not_there_by_new_way(&held.key).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether what another patch holds is taken from it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Adoption {
+    Refuse,
+    TakeOver,
+}
+
+/// Who saw the object that a plan is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sighting {
+    /// This process read it before, to refresh.
+    Refreshed,
+    /// It was read for this plan, which may be the one that precedes a write.
+    ForPlan,
+}
+
+/// Reads the patch that is configured; `None` while it is not known.
+pub(crate) fn read(
+    config: &PatchModel,
+    key: Option<&ObjectKey>,
+) -> Result<Option<Patch>, Diagnostics> {
+    let written = config.written();
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        written.iter().partition(|(_, _, text)| text.is_known());
+    match (known.as_slice(), unknown.len()) {
+        // What is not known yet may turn out to be null.
+        ([] | [_], 1..) => Ok(None),
+        ([(manner, attribute, text)], 0) => {
+            let (Some(text), Some(key)) = (text.known(), key) else {
+                return Ok(None);
+            };
+            Patch::read(*manner, text, key.clone())
+                .map(Some)
+                .map_err(|errors| messages::patch::unusable(&errors, attribute).into())
+        }
+        _ => Err(messages::patch::one_of_three(known.len()).into()),
+    }
+}
+
+/// The parts of the target that mean another object now.
+fn changed_parts(held: &Held, key: &ObjectKey) -> Vec<&'static str> {
+    let lives_in = match &held.stored.target {
+        Some(target) if target.kind.scope == k8sconnect_cluster::Scope::Cluster => LivesIn::Cluster,
+        _ => LivesIn::Namespace,
+    };
+    let part = |field: &str| match field {
+        "apiVersion" => "api_version",
+        "kind" => "kind",
+        "metadata.namespace" => "namespace",
+        _ => "name",
+    };
+    held.key.changes_to(key, lives_in).iter().map(|(field, _, _)| part(field)).collect()
+}
+
+/// Finds the target. `None` while it, its kind or its namespace is not there.
+async fn look(
+    session: &Session,
+    targets: &Targets,
+    key: &ObjectKey,
+    held: Option<&Held>,
+    way: Way,
+) -> Result<Option<(Location, Json, Sighting)>, Diagnostics> {
+    let location = match held {
+        Some(held) => held.location(targets).await?,
+        None => match place::judged(key, targets.place(&key.gvk).await, "target")? {
+            Placed::At(kind) => place::location(kind, key),
+            Placed::NotYet(
+                NotYet::Kind { .. } | NotYet::Namespace { .. } | NotYet::Webhook { .. },
+            ) => {
+                return Ok(None);
+            }
+        },
+    };
+    // What was read by another way may be another cluster's.
+    if let Some(held) = held
+        && way == Way::AsBefore
+        && let Recollection::Seen(live) = session.memory.recall(held.id())
+    {
+        return Ok(Some((location, live, Sighting::Refreshed)));
+    }
+    let found = targets.get(&location).await;
+    match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
+        Found::Object(answer) => Ok(Some((location, answer.object, Sighting::ForPlan))),
+        Found::Absent(_) | Found::NotServed(_) => Ok(None),
+    }
+}
+
+struct Asked<'a> {
+    session: &'a Session,
+    targets: &'a Targets,
+    location: &'a Location,
+    patch: &'a Patch,
+}
+
+impl Asked<'_> {
+    async fn creation(
+        &self,
+        proposed: PatchModel,
+        live: &Json,
+        adoption: Adoption,
+        notices: &mut Diagnostics,
+    ) -> Result<PatchModel, Diagnostics> {
+        let surgery = Surgery {
+            targets: self.targets,
+            location: self.location,
+            patch: self.patch,
+            id: None,
+            manager: "",
+            past: None,
+            key: None,
+        };
+        let mut trial = surgery.attempt(live).await?;
+        // The predecessor of a replacement holds them until the apply hands them back.
+        trial.verdict.contested.retain(|(holder, _)| !self.may_precede(holder));
+        self.contested(&trial, adoption, notices)?;
+        let key = self.patch.key();
+        notices.extend(messages::object::server_warnings(key, &trial.warnings));
+        trial.verdict.changes.retain(|change| {
+            change.holders.is_empty() || !change.holders.iter().all(|it| self.may_precede(it))
+        });
+        notices.extend(messages::patch::takes(key, &trial.verdict));
+        remember(self.session, self.patch, None, live, &trial);
+        Ok(PatchModel {
+            managed_fields: managed_fields(&trial.outcome.leaves),
+            managed_state_projection: Value::Known(leaves::map(&trial.outcome.leaves, None)),
+            ..later(proposed, None)
+        })
+    }
+
+    async fn change(
+        &self,
+        held: &Held,
+        proposed: PatchModel,
+        live: &Json,
+        seen: Sighting,
+        adoption: Adoption,
+        notices: &mut Diagnostics,
+    ) -> Result<PatchModel, Diagnostics> {
+        let key = self.patch.key();
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        let manager = held.manager();
+        let same_object = held.is_same_object(live);
+        let concealment = held.stored.key.as_ref();
+        let past = held.past().filter(|_| same_object);
+        if let Some((former, kept)) = past
+            && former == self.patch
+            && self.patch.is_settled(kept, concealment, live, &manager).map_err(unreadable)?
+        {
+            return Ok(settled(proposed, held));
+        }
+        let surgery = Surgery {
+            targets: self.targets,
+            location: self.location,
+            patch: self.patch,
+            id: Some(held.id()),
+            manager: &manager,
+            past,
+            key: concealment,
+        };
+        let trial = surgery.attempt(live).await?;
+        self.contested(&trial, adoption, notices)?;
+        notices.extend(messages::object::server_warnings(key, &trial.warnings));
+        let version = live["metadata"]["resourceVersion"].as_str();
+        let told_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
+        if seen == Sighting::Refreshed || told_before != version {
+            self.tell(held, &trial, same_object, notices);
+        }
+        remember(self.session, self.patch, Some(held.id()), live, &trial);
+        let mut state = later(proposed, Some(held));
+        state.managed_fields = managed_fields(&trial.outcome.leaves);
+        let map = leaves::map(&trial.outcome.leaves, concealment);
+        state.managed_state_projection = Value::Known(map);
+        if past.is_some() && trial.verdict.joins.is_empty() {
+            state.previous_owners = owners_of(&held.model, &trial);
+        }
+        if let Some((former, kept)) = past
+            && self.patch.respells(former, &trial.outcome, kept, concealment)
+        {
+            state.patch = held.model.patch.clone();
+            state.json_patch = held.model.json_patch.clone();
+            state.merge_patch = held.model.merge_patch.clone();
+        }
+        Ok(state)
+    }
+
+    fn tell(&self, held: &Held, trial: &Trial, same_object: bool, notices: &mut Diagnostics) {
+        let key = self.patch.key();
+        let verdict = &trial.verdict;
+        if !same_object {
+            notices.push(messages::patch::recreated(key));
+            notices.extend(messages::patch::takes(key, verdict));
+        } else if held.stored.kept.is_none() {
+            notices.push(messages::patch::no_former_owners(key));
+        } else {
+            notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
+            notices.extend(messages::patch::dropped(key, &verdict.dropped));
+        }
+        let mut leaving = held.model.former();
+        let left: Vec<_> = verdict.left.iter().map(|path| path.shown()).collect();
+        leaving.retain(|path, _| left.contains(path));
+        notices.extend(messages::patch::returns(key, &leaving));
+    }
+
+    fn may_precede(&self, holder: &Manager) -> bool {
+        let id = holder.name.strip_prefix(&manager_of(""));
+        id.is_some_and(|id| self.session.memory.may_precede(id, &slot(self.patch, None)))
+    }
+
+    fn contested(
+        &self,
+        trial: &Trial,
+        adoption: Adoption,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let key = self.patch.key();
+        match (trial.verdict.contested.as_slice(), adoption) {
+            ([], _) => Ok(()),
+            (contested, Adoption::TakeOver) => {
+                notices.push(messages::patch::taken_from_patches(key, contested));
+                Ok(())
+            }
+            (contested, Adoption::Refuse) => {
+                Err(messages::patch::held_by_patches(key, contested).into())
+            }
+        }
+    }
+}
+
+/// Keeps what the write needs, which may follow in this process: the object, and what the server
+/// said of the patch.
+fn remember(session: &Session, patch: &Patch, id: Option<&str>, live: &Json, trial: &Trial) {
+    let kept = json!({"live": live, "answer": trial.answer, "manager": trial.manager});
+    session.memory.keep_for_write(&slot(patch, id), kept);
+}
+
+/// Hands over what a plan of this process kept.
+pub(crate) fn recall(
+    session: &Session,
+    patch: &Patch,
+    id: Option<&str>,
+) -> Option<(Json, Remembered)> {
+    let mut kept = session.memory.recall_for_write(&slot(patch, id))?;
+    let manager = kept["manager"].as_str()?.to_owned();
+    Some((kept["live"].take(), Remembered { answer: kept["answer"].take(), manager }))
+}
+
+/// A patch without an id is known by what it says of which object.
+fn slot(patch: &Patch, id: Option<&str>) -> String {
+    match id {
+        Some(id) => id.to_owned(),
+        None => format!("{:?} {:?}", patch.key(), patch.form()),
+    }
+}
+
+/// Former owners of what stays in the patch.
+fn owners_of(model: &PatchModel, trial: &Trial) -> Value<super::model::PreviousOwners> {
+    let mut owners = model.previous_owners.known().cloned().unwrap_or_default();
+    let stays: Vec<_> = trial.outcome.leaves.0.keys().map(|path| path.shown()).collect();
+    owners.retain(|path, _| stays.contains(path));
+    Value::Known(owners)
+}
+
+/// What is planned where only the apply can tell.
+fn later(proposed: PatchModel, held: Option<&Held>) -> PatchModel {
+    let id = held.map_or(Value::Unknown, |held| held.model.id.clone());
+    PatchModel {
+        id,
+        managed_fields: Value::Unknown,
+        previous_owners: Value::Unknown,
+        managed_state_projection: Value::Unknown,
+        ..proposed
+    }
+}
+
+/// What is planned where nothing would change in the cluster.
+fn settled(proposed: PatchModel, held: &Held) -> PatchModel {
+    let model = held.model.clone();
+    PatchModel {
+        patch: model.patch,
+        json_patch: model.json_patch,
+        merge_patch: model.merge_patch,
+        id: model.id,
+        managed_fields: model.managed_fields,
+        previous_owners: model.previous_owners,
+        managed_state_projection: model.managed_state_projection,
+        ..proposed
+    }
+}

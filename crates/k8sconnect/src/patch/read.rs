@@ -1,0 +1,84 @@
+//! Refresh: the patched fields as they are now, and nothing else of the object.
+//!
+//! Nothing is written, neither to the cluster nor to what is kept of the last write.
+
+use k8sconnect_cluster::Targets;
+use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
+
+use super::held::Held;
+use super::model::PatchModel;
+use super::stored::SeenTarget;
+use crate::guard::{self, Unread, Verdict};
+use crate::look::{Look, look};
+use crate::messages::whereabouts::Way;
+use crate::session::Session;
+use crate::{leaves, messages};
+
+pub(crate) async fn read(
+    session: &Session,
+    request: Read<PatchModel>,
+    notices: &mut Diagnostics,
+) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
+    let Read { state, mut private, .. } = request;
+    let mut held = Held::load(state, &private)?;
+    let whose = Way::of(&held.model.cluster);
+    let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
+    let targets = match entered {
+        Ok(Some(cluster)) => Targets::from(&*cluster),
+        Ok(None) => return Ok(ReadAnswer::Present { state: held.model, private, identity: None }),
+        // The configuration may have a better one by now.
+        Err(problems) if whose == Way::ItsOwn => {
+            notices.push(messages::whereabouts::way_unusable(&held.key, &problems));
+            return unread(held, Unread::NoEntry, private);
+        }
+        Err(problems) => return Err(problems),
+    };
+    let location = held.location(&targets).await?;
+    let live = match look(&targets, &location, &held.key, whose).await? {
+        Look::Present(live) => Some(live),
+        Look::Absent => None,
+        Look::NotAllowed(error) => {
+            notices.push(messages::whereabouts::not_refreshed(&held.key, &error, whose));
+            return unread(held, Unread::NoEntry, private);
+        }
+    };
+    // Every cluster has objects of the same names; only here may another one count as made anew.
+    if !live.as_ref().is_some_and(|live| held.is_same_object(live))
+        && guard::recognise(&targets, held.stored.cluster.as_deref()).await == Verdict::Another
+    {
+        notices.push(messages::whereabouts::refreshed_elsewhere(&held.key, targets.host()));
+        return unread(held, Unread::AnotherCluster, private);
+    }
+    let Some(live) = live else {
+        // Where there is no object there is nothing to hand back.
+        return Ok(ReadAnswer::Gone);
+    };
+    let unreadable = |error| messages::object::ownership_unreadable(&held.key, &error);
+    let mut state = held.model.clone();
+    if let Some((patch, kept)) = held.past() {
+        let leaves = patch.refreshed(kept, &live, &held.manager()).map_err(unreadable)?;
+        let map = leaves::map(&leaves, held.stored.key.as_ref());
+        state.managed_state_projection = Value::Known(map);
+    }
+    let seen = live["metadata"]["resourceVersion"].as_str().map(ToOwned::to_owned);
+    let looked_away = held.stored.unread.take().is_some();
+    if let Some(target) = &held.stored.target
+        && (target.resource_version != seen || looked_away)
+    {
+        held.stored.target = Some(SeenTarget { resource_version: seen, ..target.clone() });
+        held.stored.save(&mut private)?;
+    }
+    session.memory.keep_target(held.id(), live);
+    Ok(ReadAnswer::Present { state, private, identity: None })
+}
+
+/// Keeps what state has, and has the plan know that nobody looked.
+fn unread(
+    mut held: Held,
+    why: Unread,
+    mut private: Private,
+) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
+    held.stored.unread = Some(why);
+    held.stored.save(&mut private)?;
+    Ok(ReadAnswer::Present { state: held.model, private, identity: None })
+}

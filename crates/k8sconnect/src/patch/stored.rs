@@ -1,0 +1,183 @@
+//! What private state holds for a patch. What a destroy needs is on the object and in
+//! `previous_owners` too: Terraform loses private state when it replaces a tainted resource.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use k8sconnect_cluster::Kind;
+use k8sconnect_core::field::path::PathError;
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::patch::{Kept, Mark};
+use k8sconnect_core::projection::ConcealmentKey;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, Private};
+
+use super::note;
+use crate::envelope::{get, set, unreadable};
+use crate::guard::Unread;
+
+/// What is kept of the last write.
+const KEPT: &str = "kept";
+/// What others lost by our writes.
+const FORMER: &str = "former";
+/// The object that was patched, and the version of it that was last seen.
+const TARGET: &str = "target";
+/// The cluster that was written to.
+const CLUSTER: &str = "cluster";
+/// That the last read could not look at the object, and why.
+const UNREAD: &str = "unread";
+/// The key that concealed leaves are hashed with.
+const CONCEALMENT: &str = "concealment";
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stored {
+    pub(crate) kept: Option<Kept>,
+    pub(crate) former: Option<Owners>,
+    pub(crate) target: Option<SeenTarget>,
+    pub(crate) key: Option<ConcealmentKey>,
+    /// The uid of the `kube-system` namespace of the cluster that was written to.
+    pub(crate) cluster: Option<String>,
+    pub(crate) unread: Option<Unread>,
+}
+
+/// The target as it was last seen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SeenTarget {
+    pub(crate) kind: Kind,
+    pub(crate) uid: String,
+    /// What was told of this version need not be told again.
+    pub(crate) resource_version: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredKept {
+    owners: Json,
+    leaves: BTreeMap<String, String>,
+    marks: Vec<Vec<String>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredFormer {
+    owners: Json,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredCluster {
+    kube_system_uid: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredUnread {
+    why: Unread,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredKey {
+    key: String,
+}
+
+impl Stored {
+    pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
+        let owners = |key: &str, list: &Json| {
+            Owners::from_managed_fields(list).map_err(|error| unreadable(key, &error.to_string()))
+        };
+        let kept = match get::<StoredKept>(private, KEPT)? {
+            Some(stored) => {
+                let owners = owners(KEPT, &stored.owners)?;
+                let bad = |error: PathError| unreadable(KEPT, &error.to_string());
+                let leaf = |(path, text): (String, String)| Ok((path.parse()?, text));
+                let texts: Result<_, PathError> = stored.leaves.into_iter().map(leaf).collect();
+                let marks = stored.marks.iter().map(|it| it.iter().map(|it| it.parse()).collect());
+                let marks: Result<Vec<Vec<Mark>>, PathError> = marks.collect();
+                Some(Kept { owners, texts: texts.map_err(bad)?, marks: marks.map_err(bad)? })
+            }
+            None => None,
+        };
+        let former = get::<StoredFormer>(private, FORMER)?;
+        let former = former.map(|stored| owners(FORMER, &stored.owners)).transpose()?;
+        let key = match get::<StoredKey>(private, CONCEALMENT)? {
+            Some(stored) => {
+                let bytes = BASE64.decode(stored.key).ok().and_then(|bytes| bytes.try_into().ok());
+                let bad = || unreadable(CONCEALMENT, "the key has not 32 bytes");
+                Some(ConcealmentKey(bytes.ok_or_else(bad)?))
+            }
+            None => None,
+        };
+        let cluster = get::<StoredCluster>(private, CLUSTER)?.map(|stored| stored.kube_system_uid);
+        let unread = get::<StoredUnread>(private, UNREAD)?.map(|stored| stored.why);
+        Ok(Self { kept, former, target: get(private, TARGET)?, key, cluster, unread })
+    }
+
+    /// Writes what this holds into private state; what others keep there stays.
+    pub(crate) fn save(&self, private: &mut Private) -> Result<(), Diagnostics> {
+        if let Some(kept) = &self.kept {
+            let leaf = |(path, text): (&_, &String)| -> (String, String) {
+                (k8sconnect_core::field::FieldPath::to_string(path), text.clone())
+            };
+            let leaves = kept.texts.iter().map(leaf).collect();
+            let owners = kept.owners.to_managed_fields();
+            set(private, KEPT, StoredKept { owners, leaves, marks: note::texts(&kept.marks) })?;
+        }
+        if let Some(former) = &self.former {
+            set(private, FORMER, StoredFormer { owners: former.to_managed_fields() })?;
+        }
+        if let Some(target) = &self.target {
+            set(private, TARGET, target.clone())?;
+        }
+        if let Some(key) = &self.key {
+            set(private, CONCEALMENT, StoredKey { key: BASE64.encode(key.0) })?;
+        }
+        if let Some(uid) = &self.cluster {
+            set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
+        }
+        match self.unread {
+            Some(why) => set(private, UNREAD, StoredUnread { why })?,
+            None if private.contains(UNREAD) => private.remove(UNREAD),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8sconnect_cluster::Scope;
+    use k8sconnect_core::identity::Gvk;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_saved_loads_again() {
+        let owners = json!([{"manager": "hpa", "operation": "Update", "apiVersion": "apps/v1",
+            "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
+        let owners = Owners::from_managed_fields(&owners).unwrap();
+        let kind = Kind {
+            gvk: Gvk::new("apps/v1", "Deployment"),
+            plural: "deployments".into(),
+            scope: Scope::Namespaced,
+        };
+        let stored = Stored {
+            kept: Some(Kept {
+                owners: owners.clone(),
+                texts: [(r#"data["a.b"]"#.parse().unwrap(), "x".to_owned())].into(),
+                marks: vec![vec!["+spec.containers[name=a]".parse().unwrap()]],
+            }),
+            former: Some(owners),
+            target: Some(SeenTarget { kind, uid: "u".into(), resource_version: Some("7".into()) }),
+            key: Some(ConcealmentKey([7; 32])),
+            cluster: Some("0f3a".into()),
+            unread: Some(Unread::AnotherCluster),
+        };
+        let mut private = Private::default();
+        stored.save(&mut private).unwrap();
+        let loaded = Stored::load(&private).unwrap();
+        assert_eq!(loaded.kept, stored.kept);
+        assert_eq!(loaded.former, stored.former);
+        assert_eq!(loaded.target, stored.target);
+        assert_eq!(loaded.key, stored.key);
+        assert_eq!((loaded.cluster, loaded.unread), (stored.cluster, stored.unread));
+    }
+}

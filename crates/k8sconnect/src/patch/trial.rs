@@ -1,0 +1,256 @@
+//! A dry-run of a patch, and what is to be thought of its answer.
+//!
+//! Plan and apply walk through here alike: the plan shows what comes out, the apply needs to know
+//! who will lose what before it writes, since the write itself carries the record of it.
+
+use k8sconnect_cluster::{Change, Error, Location, Targets};
+use k8sconnect_core::field::walk::at_written;
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::patch::{
+    Form, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing, Verdict, Written,
+    claimed,
+};
+use k8sconnect_core::projection::ConcealmentKey;
+use k8sconnect_core::scrub::Secrets;
+use k8sconnect_core::spelling;
+use serde_json::Value as Json;
+use tfplugin::Diagnostics;
+
+use super::note::Note;
+use crate::{MANAGER, messages};
+
+/// Who asks where nobody is to be known by it: before a patch has an id, and where our own fields
+/// must not seem to go.
+const PROBE: &str = "k8sconnect-patch-dry-run";
+
+/// A patch, where it is to be made, and what was made of it before.
+pub(crate) struct Surgery<'a> {
+    pub(crate) targets: &'a Targets,
+    pub(crate) location: &'a Location,
+    pub(crate) patch: &'a Patch,
+    /// Our own name, where there is one yet.
+    pub(crate) id: Option<&'a str>,
+    pub(crate) manager: &'a str,
+    /// The patch as it was last written, and what that left behind.
+    pub(crate) past: Option<(&'a Patch, &'a Kept)>,
+    pub(crate) key: Option<&'a ConcealmentKey>,
+}
+
+/// What a dry-run brought.
+pub(crate) struct Trial {
+    pub(crate) answer: Json,
+    /// Who asked.
+    pub(crate) manager: String,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) script: Script,
+    pub(crate) shape: Shape,
+    pub(crate) outcome: Outcome,
+    pub(crate) verdict: Verdict,
+}
+
+/// An answer that is there already.
+pub(crate) struct Remembered {
+    pub(crate) answer: Json,
+    pub(crate) manager: String,
+}
+
+impl Surgery<'_> {
+    /// Asks what the patch would do to the object that was read.
+    pub(crate) async fn attempt(&self, live: &Json) -> Result<Trial, Diagnostics> {
+        let (script, shape) = self.prepare(live).await?;
+        let manager = self.asker();
+        let answer = self.dry_run(&script, manager, live).await?;
+        let (answer, warnings) = match answer {
+            Some(answer) => {
+                let warnings = self.scrubbed(&answer.warnings, live);
+                (answer.object, warnings)
+            }
+            None => (live.clone(), vec![]),
+        };
+        self.judge(live, answer, manager.to_owned(), warnings, script, shape)
+    }
+
+    /// The same with an answer that the plan got a moment ago.
+    pub(crate) async fn resume(
+        &self,
+        live: &Json,
+        remembered: Remembered,
+    ) -> Result<Trial, Diagnostics> {
+        let (script, shape) = self.prepare(live).await?;
+        self.judge(live, remembered.answer, remembered.manager, vec![], script, shape)
+    }
+
+    /// What is checked before anything is asked, and the operations that are to be sent.
+    async fn prepare(&self, live: &Json) -> Result<(Script, Shape), Diagnostics> {
+        let key = self.patch.key();
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        if let Some(claimed) = claimed(live, MANAGER).map_err(unreadable)? {
+            return Err(messages::patch::managed_as_object(key, &claimed).into());
+        }
+        let shape = Shape::told_by(&Owners::of_object(live).map_err(unreadable)?);
+        let Form::Json(operations) = self.patch.form() else {
+            return Ok((Script::default(), shape));
+        };
+        let note = self.id.and_then(|id| Note::on(live, id));
+        let landed = note.filter(|note| {
+            self.key.is_some_and(|key| note.digest == self.patch.digest(key))
+                && self.past.is_none_or(|(former, _)| former != self.patch)
+        });
+        let texts = self.past.map(|(_, kept)| kept.texts.clone()).unwrap_or_default();
+        let (footprints, standing) = match (&landed, self.past) {
+            (Some(note), _) => (self.patch.footprints(&note.marks), Standing::Landed),
+            (None, Some((former, kept))) => (
+                former.footprints(&kept.marks),
+                Standing::Recorded { texts: &texts, key: self.key },
+            ),
+            (None, None) => (vec![], Standing::Recorded { texts: &texts, key: self.key }),
+        };
+        let secrecy = self.patch.secrecy();
+        let past = Past { footprints: &footprints, standing, secrecy };
+        let problem = match Script::write(operations, live, past, &shape) {
+            Ok(script) => return Ok((script, shape)),
+            Err(problem) => problem,
+        };
+        let Problem::Unplaced(_) = problem else {
+            return Err(messages::patch::cannot(key, &problem, secrecy).into());
+        };
+        let probed = self.targets.probe(self.location, live, PROBE).await;
+        let probed = probed.map_err(|error| self.not_taken(&error, live))?;
+        let shape = shape.made_whole_by(&Owners::of_object(&probed.object).map_err(unreadable)?);
+        match Script::write(operations, live, past, &shape) {
+            Ok(script) => Ok((script, shape)),
+            Err(problem) => Err(messages::patch::cannot(key, &problem, secrecy).into()),
+        }
+    }
+
+    /// Under whose name the dry-run goes. Where a field leaves, our own name would make the server
+    /// delete it, which the apply does not do: it hands the field back first.
+    fn asker(&self) -> &str {
+        let leaves = match (self.patch.form(), self.past) {
+            (Form::Apply(manifest), Some((_, kept))) => {
+                let written = manifest.to_applied();
+                kept.texts.keys().any(|path| at_written(&written, path).is_none())
+            }
+            _ => false,
+        };
+        if self.id.is_none() || leaves { PROBE } else { self.manager }
+    }
+
+    async fn dry_run(
+        &self,
+        script: &Script,
+        manager: &str,
+        live: &Json,
+    ) -> Result<Option<k8sconnect_cluster::Answer>, Diagnostics> {
+        let content = self.content(script);
+        let Some(change) = content.change() else {
+            return Ok(None);
+        };
+        let answered = self.targets.dry_run(self.location, change, manager, live).await;
+        answered.map(Some).map_err(|error| self.not_taken(&error, live))
+    }
+
+    /// What is sent of the patch, without marks and guards; nothing where nothing is left to do.
+    pub(crate) fn content(&self, script: &Script) -> Content {
+        match self.patch.form() {
+            Form::Apply(manifest) => {
+                let mut content = manifest.to_applied();
+                if let Some((former, kept)) = self.past
+                    && let Form::Apply(before) = former.form()
+                {
+                    let before = before.to_applied();
+                    spelling::as_the_server_spells(&mut content, &before, &kept.texts);
+                }
+                Content::Apply(content)
+            }
+            Form::Merge(value) => Content::Merge(value.clone()),
+            Form::Json(_) => {
+                Content::Json(script.send.iter().map(|operation| operation.to_json()).collect())
+            }
+        }
+    }
+
+    fn judge(
+        &self,
+        live: &Json,
+        answer: Json,
+        manager: String,
+        warnings: Vec<String>,
+        script: Script,
+        shape: Shape,
+    ) -> Result<Trial, Diagnostics> {
+        let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
+        let written = Written { object: &answer, manager: &manager };
+        let outcome = self.patch.outcome(written, &script, &shape).map_err(unreadable)?;
+        let kept = self.past.map(|(_, kept)| kept);
+        let scene = Scene { live, answer: written, manager: self.manager, kept, key: self.key };
+        let verdict = self.patch.judge(scene, &outcome).map_err(unreadable)?;
+        Ok(Trial { answer, manager, warnings, script, shape, outcome, verdict })
+    }
+
+    /// The server's refusal, without what it quotes of a Secret: it may quote the whole object.
+    pub(crate) fn not_taken(&self, error: &Error, live: &Json) -> Diagnostics {
+        let secrets = self.secrets(live);
+        messages::patch::not_taken(self.patch.key(), self.patch.manner(), &secrets, error).into()
+    }
+
+    /// What the server warns of, without the same.
+    pub(crate) fn scrubbed(&self, warnings: &[String], live: &Json) -> Vec<String> {
+        let secrets = self.secrets(live);
+        warnings.iter().map(|words| secrets.cut_out_of(words)).collect()
+    }
+
+    fn secrets(&self, live: &Json) -> Secrets {
+        let secrecy = self.patch.secrecy();
+        let written = self.patch.written();
+        let all = written.iter().chain([live]);
+        all.fold(Secrets::default(), |secrets, object| secrets.and(secrecy, object))
+    }
+}
+
+/// A patch in the form in which it is sent.
+pub(crate) enum Content {
+    Apply(Json),
+    Merge(Json),
+    Json(Vec<Json>),
+}
+
+impl Content {
+    pub(crate) fn change(&self) -> Option<Change<'_>> {
+        match self {
+            Self::Apply(content) => Some(Change::Apply(content)),
+            Self::Merge(content) => Some(Change::Merge(content)),
+            Self::Json(operations) if operations.is_empty() => None,
+            Self::Json(operations) => Some(Change::Json(operations)),
+        }
+    }
+
+    /// The same with a note on the object, in the same write.
+    #[must_use]
+    pub(crate) fn noted(self, annotation: &str, text: &str, after: &Json) -> Self {
+        let put = |mut content: Json| {
+            let metadata = &mut content["metadata"];
+            if !metadata["annotations"].is_object() {
+                metadata["annotations"] = Json::Object(serde_json::Map::new());
+            }
+            metadata["annotations"][annotation] = text.into();
+            content
+        };
+        match self {
+            Self::Apply(content) => Self::Apply(put(content)),
+            Self::Merge(content) => Self::Merge(put(content)),
+            Self::Json(mut operations) => {
+                let name = annotation.replace('~', "~0").replace('/', "~1");
+                let operation = if after["metadata"]["annotations"].is_object() {
+                    let path = format!("/metadata/annotations/{name}");
+                    serde_json::json!({"op": "add", "path": path, "value": text})
+                } else {
+                    let value = serde_json::json!({annotation: text});
+                    serde_json::json!({"op": "add", "path": "/metadata/annotations", "value": value})
+                };
+                operations.push(operation);
+                Self::Json(operations)
+            }
+        }
+    }
+}

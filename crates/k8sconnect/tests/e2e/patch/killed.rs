@@ -1,0 +1,74 @@
+//! The provider process, killed between any two requests of a destroy.
+
+use std::path::Path;
+
+use testkit::proxy::{Action, Fate, Proxy, Rule, Turn, Which};
+
+use super::{Clinic, owners, traces};
+
+/// A request, counted from 1, and whether it is before or after it.
+type Moment = (u32, fn(Action) -> Fate);
+
+/// Ends the provider that serves the configuration in a folder, and no other.
+fn kill_provider(folder: &Path) -> Result<(), String> {
+    let folder = folder.display().to_string();
+    let mut killed = 0;
+    for entry in std::fs::read_dir("/proc").map_err(|error| error.to_string())? {
+        let entry = entry.map_err(|error| error.to_string())?;
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let Some(program) = line.split('\0').next() else {
+            continue;
+        };
+        let is_ours = program.contains("terraform-provider-k8sconnect")
+            && std::fs::read_link(entry.path().join("cwd"))
+                .is_ok_and(|at| at.display().to_string() == folder);
+        if is_ours {
+            let pid = entry.file_name().to_string_lossy().into_owned();
+            let ended = std::process::Command::new("kill").args(["-9", &pid]).status();
+            killed += usize::from(ended.is_ok_and(|status| status.success()));
+        }
+    }
+    if killed == 1 { Ok(()) } else { Err(format!("{killed} providers were killed")) }
+}
+
+#[tokio::test]
+async fn a_provider_killed_between_any_two_requests_of_a_destroy_ends_the_same_when_run_again() {
+    let clinic = Clinic::stateful_set().await;
+    let proxy = Proxy::before(clinic.at.cluster).await.unwrap();
+    clinic.at.kubeconfig(&proxy.kubeconfig());
+    let path = format!("/apis/apps/v1/namespaces/{}/statefulsets/web", clinic.at.namespace.name());
+    clinic
+        .patch("patch", "{metadata: {annotations: {example.com/team: red}}, spec: {replicas: 5}}");
+    clinic.at.init().await;
+    // A refresh to plan; a look and the hand-back to apply. Then the hand-back is done, and the
+    // answer is on its way.
+    let moments: [Moment; 4] =
+        [(1, Fate::Before), (2, Fate::Before), (3, Fate::Before), (3, Fate::After)];
+    for (n, when) in moments {
+        let before = clinic.owners().await;
+        clinic.at.apply().await;
+        let patched = clinic.live().await;
+        assert_eq!(patched["spec"]["replicas"], 5);
+        let folder = clinic.at.runner.directory();
+        let deed = Action::new(move |_| {
+            let folder = folder.clone();
+            async move { kill_provider(&folder) }
+        });
+        let tally = proxy.rule(Rule::new(Which::at(&path), Turn::Nth(n), when(deed)));
+        let run = clinic.at.runner.destroy().await.unwrap();
+        assert!(!run.succeeded(), "request {n}: {}", run.text);
+        assert_eq!(tally.fired().len(), 1, "request {n}");
+        assert_eq!(tally.failures(), [""; 0], "request {n}");
+        proxy.forget_rules();
+        clinic.at.destroy().await;
+        let after = clinic.live().await;
+        assert_eq!(owners(&after), before, "request {n}");
+        assert_eq!(traces(&after), [""; 0], "request {n}");
+        assert_eq!(after["spec"], patched["spec"], "request {n}");
+        assert_eq!(after["metadata"]["generation"], patched["metadata"]["generation"]);
+        // For the next round.
+        clinic.at.cluster.delete(&clinic.target).await.unwrap();
+        clinic.populate().await;
+    }
+}

@@ -1,0 +1,221 @@
+//! What others do to a patched object.
+
+use serde_json::json;
+use tfplugin::Value;
+use tfplugin::harness::Action;
+
+use super::{PATCH, Ward, leaves, owners, said};
+
+const FORMS: [(&str, &str); 3] = [
+    ("patch", "data: {a: ours}"),
+    ("merge_patch", "data: {a: ours}"),
+    ("json_patch", r#"[{"op": "replace", "path": "/data/a", "value": "ours"}]"#),
+];
+
+#[tokio::test]
+async fn drift_of_a_patched_field_is_told_with_its_author_and_put_back() {
+    for (attribute, text) in FORMS {
+        let ward = Ward::config_map().await;
+        let before = owners(&ward.live().await);
+        let state = ward.create(attribute, text).await;
+        let edit = json!({"data": {"a": "edited", "b": "edited", "d": "new"},
+                          "metadata": {"labels": {"x": "y"}}});
+        ward.world.cluster.act_as("kubectl-edit").merge_patch(&ward.target, edit).await.unwrap();
+        let plan = ward.plan(attribute, text, &state).await.unwrap();
+        assert_eq!(plan.action, Action::Update, "{attribute}");
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("`data.a` changed outside of Terraform"), "{attribute}: {told}");
+        assert!(told.contains("data.a held by `kubectl-edit` (Update"), "{attribute}: {told}");
+        assert!(told.contains("is now edited will be ours"), "{attribute}: {told}");
+        assert!(!told.contains("data.b"), "only what is patched: {told}");
+        let state = ward.change(attribute, text, &state).await;
+        let live = ward.live().await;
+        assert_eq!(live["data"], json!({"a": "ours", "b": "edited", "c": "helm", "d": "new"}));
+        ward.settled(attribute, text, &state).await;
+        ward.destroy(&state).await;
+        let after = owners(&ward.live().await);
+        let helm = |all: &[String]| all.iter().find(|it| it.contains("helm")).cloned().unwrap();
+        assert!(helm(&after).contains("f:a"), "back with who held it before us: {after:#?}");
+        assert!(helm(&before).contains("f:a"));
+    }
+}
+
+#[tokio::test]
+async fn what_others_do_elsewhere_never_shows() {
+    for (attribute, text) in FORMS {
+        let ward = Ward::config_map().await;
+        let state = ward.create(attribute, text).await;
+        let cluster = ward.world.cluster;
+        let edit = json!({"data": {"b": "edited", "c": null, "d": "new"}});
+        cluster.act_as("kubectl-edit").merge_patch(&ward.target, edit).await.unwrap();
+        let mut agreed = super::object("v1", "ConfigMap", "settings", ward.world.namespace.name());
+        agreed["data"] = json!({"a": "ours"});
+        cluster.act_as("flux").apply(agreed).await.unwrap();
+        ward.settled(attribute, text, &state).await;
+    }
+}
+
+#[tokio::test]
+async fn a_removed_field_that_comes_back_is_removed_again() {
+    let forms = [
+        ("merge_patch", "data: {a: null}"),
+        ("json_patch", r#"[{"op": "remove", "path": "/data/a"}]"#),
+    ];
+    for (attribute, text) in forms {
+        let ward = Ward::config_map().await;
+        let state = ward.create(attribute, text).await;
+        assert_eq!(leaves(&state)["data.a"], "(absent)");
+        let back = json!({"data": {"a": "back"}});
+        ward.world.cluster.act_as("operator").merge_patch(&ward.target, back).await.unwrap();
+        let plan = ward.plan(attribute, text, &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("held by `operator`"), "{attribute}: {told}");
+        assert!(told.contains("is now back will be (absent)"), "{attribute}: {told}");
+        let state = ward.change(attribute, text, &state).await;
+        assert_eq!(ward.live().await["data"].get("a"), None);
+        ward.settled(attribute, text, &state).await;
+        ward.destroy(&state).await;
+    }
+}
+
+#[tokio::test]
+async fn operations_bring_back_what_drifted_and_nothing_else() {
+    let ward = Ward::deployment().await;
+    let text = r#"[
+      {"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": {"name": "NEW", "value": "1"}},
+      {"op": "add", "path": "/spec/template/spec/tolerations/-", "value": {"key": "spot", "operator": "Exists"}},
+      {"op": "copy", "from": "/spec/template/spec/containers/0/image", "path": "/metadata/annotations/image"}
+    ]"#;
+    let state = ward.create("json_patch", text).await;
+    let edits = json!([
+      {"op": "replace", "path": "/spec/template/spec/containers/0/env/2/value", "value": "9"},
+      {"op": "remove", "path": "/spec/template/spec/tolerations/1"},
+      {"op": "remove", "path": "/metadata/annotations/image"},
+      {"op": "add", "path": "/spec/template/spec/containers/0/env/0", "value": {"name": "THEIRS", "value": "x"}}
+    ]);
+    ward.world.cluster.act_as("rival").json_patch(&ward.target, edits).await.unwrap();
+    let plan = ward.plan("json_patch", text, &state).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("and 2 more fields changed outside of Terraform"), "{told}");
+    let state = ward.change("json_patch", text, &state).await;
+    let live = ward.live().await;
+    let env = live["spec"]["template"]["spec"]["containers"][0]["env"].as_array().unwrap().clone();
+    let names: Vec<_> = env.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["THEIRS", "MODE", "LEVEL", "NEW"]);
+    assert_eq!(env[3]["value"], "1");
+    assert_eq!(live["spec"]["template"]["spec"]["tolerations"].as_array().unwrap().len(), 2);
+    assert_eq!(live["metadata"]["annotations"]["image"], "nginx:1");
+    ward.settled("json_patch", text, &state).await;
+    ward.destroy(&state).await;
+}
+
+#[tokio::test]
+async fn a_target_that_was_made_anew_is_patched_again_in_place() {
+    for (attribute, text) in FORMS {
+        let ward = Ward::config_map().await;
+        let state = ward.create(attribute, text).await;
+        ward.world.cluster.delete(&ward.target).await.unwrap();
+        let mut body = super::object("v1", "ConfigMap", "settings", ward.world.namespace.name());
+        body["data"] = json!({"a": "anew"});
+        ward.world.cluster.act_as("argo").apply(&body).await.unwrap();
+        let before = owners(&ward.live().await);
+        let plan = ward.plan(attribute, text, &state).await.unwrap();
+        assert_eq!(plan.action, Action::Update, "in place: {attribute}");
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("was deleted and made anew"), "{told}");
+        assert!(told.contains("data.a held by `argo`"), "{told}");
+        let state = ward.change(attribute, text, &state).await;
+        let former = format!("{:?}", state.attribute("previous_owners"));
+        assert!(former.contains("argo") && !former.contains("helm"), "{former}");
+        ward.settled(attribute, text, &state).await;
+        ward.destroy(&state).await;
+        assert_eq!(owners(&ward.live().await), before);
+    }
+}
+
+#[tokio::test]
+async fn a_target_that_is_gone_ends_the_patch() {
+    let ward = Ward::config_map().await;
+    let state = ward.create("patch", "data: {a: ours}").await;
+    ward.world.cluster.delete(&ward.target).await.unwrap();
+    assert!(ward.core().read(PATCH, &state).await.unwrap().state.is_none());
+    ward.destroy(&state).await;
+    assert_eq!(ward.world.cluster.read(&ward.target).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_field_that_joins_and_one_that_leaves_keep_the_record_right() {
+    for (attribute, first, second) in [
+        ("patch", "data: {a: ours, b: ours}", "data: {b: ours, c: ours}"),
+        ("merge_patch", "data: {a: ours, b: ours}", "data: {b: ours, c: ours}"),
+        (
+            "json_patch",
+            r#"[{"op": "replace", "path": "/data/a", "value": "ours"}, {"op": "replace", "path": "/data/b", "value": "ours"}]"#,
+            r#"[{"op": "replace", "path": "/data/b", "value": "ours"}, {"op": "replace", "path": "/data/c", "value": "ours"}]"#,
+        ),
+    ] {
+        let ward = Ward::config_map().await;
+        let before = owners(&ward.live().await);
+        let state = ward.create(attribute, first).await;
+        let plan = ward.plan(attribute, second, &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("data.a returns to `helm` (Apply"), "{attribute}: {told}");
+        assert!(told.contains("data.c held by `helm`"), "{attribute}: {told}");
+        let former = plan.planned.attribute("previous_owners").unwrap();
+        assert!(former.is_unknown(), "who held what joins is known after the write");
+        let state = ward.change(attribute, second, &state).await;
+        assert_eq!(ward.live().await["data"], json!({"a": "ours", "b": "ours", "c": "ours"}));
+        ward.settled(attribute, second, &state).await;
+        let paths: Vec<_> = super::map(&state, "managed_fields").into_keys().collect();
+        assert_eq!(paths, ["data.b", "data.c"]);
+        ward.destroy(&state).await;
+        assert_eq!(owners(&ward.live().await), before, "{attribute}");
+    }
+}
+
+#[tokio::test]
+async fn the_form_of_a_patch_can_change() {
+    let ward = Ward::config_map().await;
+    let before = owners(&ward.live().await);
+    let mut state = ward.create("patch", "data: {a: ours, b: ours}").await;
+    for (attribute, text) in [FORMS[1], FORMS[2], FORMS[0]] {
+        state = ward.change(attribute, text, &state).await;
+        ward.settled(attribute, text, &state).await;
+    }
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
+}
+
+#[tokio::test]
+async fn state_of_the_go_provider_is_taken_over_and_says_what_it_does_not_know() {
+    let ward = Ward::config_map().await;
+    let ours = super::object("v1", "ConfigMap", "settings", ward.world.namespace.name());
+    let mut applied = ours.clone();
+    applied["data"] = json!({"a": "ours"});
+    let go = ward.world.cluster.act_as("k8sconnect-patch-0123456789ab").force();
+    go.apply(applied).await.unwrap();
+    let text = "{\"data\": {\"a\": \"ours\"}}";
+    let old = json!({
+        "id": "0123456789ab", "patch": text, "json_patch": null, "merge_patch": null,
+        "target": {"api_version": "v1", "kind": "ConfigMap", "name": "settings",
+                   "namespace": ward.world.namespace.name()},
+        "cluster": {"kubeconfig": ward.world.kubeconfig(), "context": null, "host": null},
+        "managed_fields": "{}", "previous_owners": {"data.a": "helm"},
+    });
+    let value = ward.core().upgrade(PATCH, 1, &old.to_string()).await.unwrap();
+    let state = tfplugin::harness::State {
+        value,
+        private: tfplugin::Private::default(),
+        identity: None,
+        tainted: false,
+    };
+    let plan = ward.plan("patch", text, &state).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    assert!(said(&plan.diagnostics).contains("kept no record of it"), "{:?}", plan.diagnostics);
+    let state = ward.change("patch", text, &state).await;
+    assert_eq!(state.attribute("id"), &Value::from("0123456789ab"));
+    ward.settled("patch", text, &state).await;
+    ward.destroy(&state).await;
+    assert!(owners(&ward.live().await).iter().all(|it| !it.contains("k8sconnect")));
+}
