@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use k8sconnect_core::identity::Gvk;
+use k8sconnect_core::text::distance;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -179,22 +180,6 @@ fn nearest(kind: &str, resources: &[Resource]) -> Option<String> {
         .filter(|(distance, _)| *distance <= allowed)
         .min()
         .map(|(_, kind)| kind.to_owned())
-}
-
-/// Levenshtein's.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

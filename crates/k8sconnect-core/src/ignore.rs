@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 use crate::field::pattern::{PatternError, Relation};
 use crate::field::walk::{at, step, step_written, written_index};
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
+use crate::manifest::Manifest;
 use crate::owners::Owners;
+use crate::text::distance;
 
 /// One entry of what the user wants ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ impl Ignore {
             }),
             Some(name) => Ok(Self::Manager(name.to_owned())),
             None => {
-                let pattern = Pattern::parse(text)?;
+                let pattern = Pattern::parse_with_places(text)?;
                 if pattern.means_identity() {
                     return Err(PatternError {
                         text: text.to_owned(),
@@ -55,14 +57,21 @@ pub struct Ignoring {
 }
 
 impl Ignoring {
-    /// `seen` are the fields of managers as a read of the object saw them; one that nobody looked
-    /// up yet is given back by name.
-    pub fn new(ignores: &[Ignore], seen: &Yielded) -> (Self, Vec<String>) {
+    /// What is ignored of the object that the user wrote. `seen` are the fields of managers as a
+    /// read of the object saw them; one that nobody looked up yet is given back by name.
+    pub fn new(ignores: &[Ignore], manifest: &Manifest, seen: &Yielded) -> (Self, Vec<String>) {
         let mut ignoring = Self::default();
         let mut unseen = Vec::new();
         for ignore in ignores {
             match ignore {
-                Ignore::Fields(pattern) => ignoring.patterns.push(pattern.clone()),
+                Ignore::Fields(pattern) => {
+                    // It is sent as `data`, which is where it can be left to others.
+                    let pattern = match manifest.gvk().is_secret() {
+                        true => pattern.renamed("stringData", "data"),
+                        false => pattern.clone(),
+                    };
+                    ignoring.patterns.extend(pattern.placed(manifest.value()));
+                }
                 Ignore::Manager(name) => match seen.get(name) {
                     Some(fields) => {
                         ignoring.yielded.insert(name.clone(), fields.clone());
@@ -116,6 +125,42 @@ impl Ignoring {
         reaching
     }
 
+    /// What had better be written otherwise, seen on the object as it will be.
+    pub fn oddities(&self, written: &Value, object: &Value, owners: &Owners) -> Oddities {
+        let mut oddities = Oddities::default();
+        if self.patterns.is_empty() {
+            return oddities;
+        }
+        let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
+        let told = known.union(&leaves_of(written, &known));
+        let all = told.union(&leaves_of(object, &known));
+        let wholes = all.leaves();
+        for pattern in &self.patterns {
+            let text = pattern.text();
+            let meant = pattern.matched(&all, object).members().into_iter().next();
+            match meant {
+                Some(path) if pattern.has_places() => {
+                    let path =
+                        FieldPath::new(path.elements().iter().take(pattern.length()).cloned());
+                    oddities.by_place.insert(text.to_owned(), path);
+                }
+                Some(_) => {}
+                None if self.means(text, &all, object) => {}
+                None if reaches_into_any(pattern, &wholes, object) => {}
+                None => {
+                    oddities.idle.insert(text.to_owned(), nearest(text, &told));
+                }
+            }
+        }
+        oddities
+    }
+
+    /// Whether any of the patterns that an entry came apart into means a field.
+    fn means(&self, text: &str, fields: &FieldSet, object: &Value) -> bool {
+        let mut same = self.patterns.iter().filter(|pattern| pattern.text() == text);
+        same.any(|pattern| !pattern.matched(fields, object).is_empty())
+    }
+
     /// The body to send for an object that exists.
     pub fn body(&self, written: &Value, live: &Value, owners: &Owners, manager: &str) -> Value {
         let mut body = written.clone();
@@ -137,6 +182,29 @@ impl Ignoring {
         }
         body
     }
+}
+
+/// Entries that had better be written otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Oddities {
+    /// Those that mean no field at all, and the field that is spelt most like it.
+    pub idle: BTreeMap<String, Option<FieldPath>>,
+    /// Those that name an item by its place, and the field that they mean.
+    pub by_place: BTreeMap<String, FieldPath>,
+}
+
+fn reaches_into_any(pattern: &Pattern, wholes: &[FieldPath], object: &Value) -> bool {
+    wholes.iter().any(|leaf| {
+        at(object, leaf).is_some_and(|value| value.is_object() || value.is_array())
+            && pattern.relation(leaf, object) == Some(Relation::ReachesInto)
+    })
+}
+
+fn nearest(text: &str, fields: &FieldSet) -> Option<FieldPath> {
+    let allowed = (text.chars().count() / 4).max(2);
+    let far = |path: FieldPath| (distance(text, &path.to_string()), path);
+    let near = fields.members().into_iter().map(far).filter(|(far, _)| *far <= allowed).min();
+    near.map(|(_, path)| path)
 }
 
 /// The leaves of what was written, named by the keys that anybody's fields are known by. Items that

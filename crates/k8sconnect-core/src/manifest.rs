@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
 use crate::field::{FieldPath, PathElement, Pattern};
-use crate::identity::{Gvk, ObjectKey};
+use crate::identity::{Gvk, ID_ANNOTATION, ObjectKey};
 use crate::secrecy::Secrecy;
 use crate::yaml::{self, Document, Position, Step, YamlError};
 
@@ -59,6 +59,10 @@ pub enum ManifestError {
     GenerateName { line: usize },
     #[error("line {line}: `{field}` is written by the API server")]
     ServerOwned { line: usize, field: String },
+    #[error("line {line}: the annotation `{ID_ANNOTATION}` is written by this provider")]
+    OurMark { line: usize },
+    #[error("line {line}: no namespace can be named `{name}`")]
+    NamespaceName { line: usize, name: String },
 }
 
 impl ManifestError {
@@ -72,6 +76,8 @@ impl ManifestError {
             | Self::IsAList { line, .. }
             | Self::NotBase64 { line, .. }
             | Self::GenerateName { line }
+            | Self::OurMark { line }
+            | Self::NamespaceName { line, .. }
             | Self::ServerOwned { line, .. } => Some(*line),
             Self::Empty | Self::Missing { .. } => None,
         }
@@ -341,7 +347,14 @@ impl<'a> Check<'a> {
         let namespace = match metadata.get("namespace") {
             None | Some(Value::Null) => None,
             Some(Value::String(namespace)) if namespace.is_empty() => None,
-            Some(Value::String(namespace)) => Some(namespace.clone()),
+            Some(Value::String(namespace)) => {
+                if !is_label(namespace) {
+                    let line = self.line(&["metadata", "namespace"]);
+                    let name = namespace.clone();
+                    self.errors.push(ManifestError::NamespaceName { line, name });
+                }
+                Some(namespace.clone())
+            }
             Some(_) => {
                 self.wrong_type(&["metadata", "namespace"], "text");
                 None
@@ -377,6 +390,10 @@ impl<'a> Check<'a> {
                 self.errors
                     .push(ManifestError::ServerOwned { line, field: format!("metadata.{name}") });
             }
+        }
+        if metadata.get("annotations").is_some_and(|map| map.get(ID_ANNOTATION).is_some()) {
+            let line = self.line(&["metadata", "annotations", ID_ANNOTATION]);
+            self.errors.push(ManifestError::OurMark { line });
         }
         if object.contains_key("status") {
             let line = self.line(&["status"]);
@@ -431,6 +448,13 @@ impl<'a> Check<'a> {
             self.at.iter().copied().chain(path.iter().map(|name| Step::Key(name))).collect();
         self.document.position_of(&steps).unwrap_or(self.document.position).line
     }
+}
+
+/// Whether a namespace can bear this name: the server refuses to make one of another name, so that
+/// waiting for it would be in vain.
+fn is_label(name: &str) -> bool {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    name.len() <= 63 && name.chars().all(inside) && !name.starts_with('-') && !name.ends_with('-')
 }
 
 fn describe(value: &Value) -> &'static str {

@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::{FieldPath, FieldSet};
 use crate::identity::{ID_ANNOTATION, without_marks};
-use crate::ignore::Ignoring;
+use crate::ignore::{Ignoring, Oddities};
 use crate::manifest::Manifest;
 use crate::owners::Owners;
 use crate::projection::{ConcealmentKey, Projection, Texts, View, project, retold};
@@ -322,6 +322,16 @@ impl Planner<'_> {
             unmatched: unmatched.map(|pattern| pattern.text().to_owned()).collect(),
             betrayed: secrecy.betrayed(&fields, answer),
         })
+    }
+
+    /// Ignored paths that had better be written otherwise.
+    pub fn ignored_oddly(
+        self,
+        desired: &Manifest,
+        answer: &Value,
+    ) -> Result<Oddities, FieldsV1Error> {
+        let owners = Owners::of_object(answer)?;
+        Ok(self.ignoring.oddities(&desired.to_applied(), answer, &owners))
     }
 
     /// What is sent for an object that exists: the user's words, in the server's spelling where it

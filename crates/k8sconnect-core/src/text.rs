@@ -25,6 +25,22 @@ pub fn read(text: &str) -> Value {
     }
 }
 
+/// How far apart two spellings are: Levenshtein's.
+pub fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
 /// A string in JSON quotes.
 pub fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()

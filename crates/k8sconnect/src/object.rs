@@ -69,9 +69,8 @@ impl Resource for ObjectResource {
             let Some(body) = body.known() else {
                 continue;
             };
-            match Manifest::parse(body) {
-                Ok(manifest) => notices.extend(messages::manifest::oddities(&manifest, attribute)),
-                Err(errors) => problems.push(messages::manifest::unusable(&errors, attribute)),
+            if let Err(errors) = Manifest::parse(body) {
+                problems.push(messages::manifest::unusable(&errors, attribute));
             }
         }
         for checked in [

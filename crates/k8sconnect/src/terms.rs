@@ -6,6 +6,7 @@ use k8sconnect_cluster::{Conflicts, Propagation};
 use k8sconnect_core::field::Pattern;
 use k8sconnect_core::field::pattern::PatternError;
 use k8sconnect_core::ignore::{Ignore, Ignoring, Yielded};
+use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::secrecy;
 use tfplugin::{AttributePath, Diagnostics, Value};
 
@@ -59,19 +60,14 @@ pub(crate) enum Adoption {
 }
 
 impl Terms {
-    /// Reads the terms; `None` where some of them are not known yet. All that is wrong is told at
-    /// once.
+    /// Reads the terms; `None` where some that a plan needs are not known yet. All that is wrong is
+    /// told at once.
     pub(crate) fn read(model: &ObjectModel) -> Result<Option<Self>, Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut unknown = model.ignore_fields.is_unknown()
             || model.sensitive_fields.is_unknown()
             || model.force_conflicts.is_unknown()
-            || model.adopt.is_unknown()
-            || model.apply_timeout.is_unknown()
-            || model.delete_protection.is_unknown()
-            || model.delete_timeout.is_unknown()
-            || model.delete_propagation.is_unknown()
-            || model.force_destroy.is_unknown();
+            || model.adopt.is_unknown();
         let mut read = Fields { problems: &mut problems, unknown: &mut unknown };
         let ignores = read.list(&model.ignore_fields, List::Ignored, Ignore::parse);
         let hidden = read.list(&model.sensitive_fields, List::Sensitive, secrecy::pattern);
@@ -139,8 +135,8 @@ impl Terms {
     }
 
     /// What is ignored, and the managers whose fields nobody has looked up yet.
-    pub(crate) fn ignoring(&self, seen: &Yielded) -> (Ignoring, Vec<String>) {
-        Ignoring::new(&self.ignores, seen)
+    pub(crate) fn ignoring(&self, manifest: &Manifest, seen: &Yielded) -> (Ignoring, Vec<String>) {
+        Ignoring::new(&self.ignores, manifest, seen)
     }
 
     /// Whether anything is ignored.

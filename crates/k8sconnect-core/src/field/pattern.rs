@@ -8,6 +8,7 @@
 //! | `metadata.annotations.*` | every key |
 //! | `spec.containers[?(@.name=="app")].image` | as kubectl's JSONPath has it |
 //! | `metadata.annotations.example.com/x` | a key with dots, where no quotes were written |
+//! | `spec.containers[0].image` | in the item that stands there in what the user wrote, where allowed |
 //!
 //! A pattern is matched against an object, because only the object knows what its items hold. What
 //! comes out is a set of ordinary paths.
@@ -17,7 +18,7 @@ use serde_json::Value;
 use super::atom::{Atom, same};
 use super::path::{FieldPath, PathElement};
 use super::set::FieldSet;
-use super::walk::step;
+use super::walk::{step, written_index};
 use crate::jsonpath::{self, Comparison, Filter, Operand, Operator};
 use crate::text::nfc;
 
@@ -35,6 +36,10 @@ enum Step {
     Holding(Vec<(String, Atom)>),
     AnyItem,
     Member(Atom),
+    /// An item by its place, which means nothing until it is looked up in what the user wrote.
+    Position(usize),
+    /// The item at this place of this list, as written.
+    Placed(Value, usize),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +50,18 @@ pub struct PatternError {
 }
 
 impl Pattern {
+    /// Reads a path in which items are named by what they hold.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let pattern = Self::parse_with_places(text)?;
+        if pattern.has_places() {
+            let problem = "an item is named by what it holds, as in `[name=app]`, not by its place";
+            return Err(PatternError { text: text.to_owned(), problem });
+        }
+        Ok(pattern)
+    }
+
+    /// The same, with items by their places too: see [`Pattern::placed`].
+    pub fn parse_with_places(text: &str) -> Result<Self, PatternError> {
         let refuse = |problem| PatternError { text: text.to_owned(), problem };
         let trimmed = text.trim().trim_start_matches('$');
         let body = trimmed.strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(trimmed);
@@ -80,6 +96,39 @@ impl Pattern {
     /// The pattern as it was written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether items are named by their places.
+    pub fn has_places(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Position(_) | Step::Placed(..)))
+    }
+
+    /// The pattern with its places looked up in what the user wrote; several, where a wildcard
+    /// stands before one. A place that is not there means nothing.
+    pub fn placed(&self, written: &Value) -> Vec<Self> {
+        let mut found = Vec::new();
+        placed(&self.steps, written, &mut Vec::new(), &mut found);
+        let pattern = |steps| Self { text: self.text.clone(), steps };
+        match found.is_empty() {
+            true => vec![self.clone()],
+            false => found.into_iter().map(pattern).collect(),
+        }
+    }
+
+    /// The same pattern under another name of its first field.
+    pub fn renamed(&self, from: &str, to: &str) -> Self {
+        let mut renamed = self.clone();
+        if let Some(Step::Field(name)) = renamed.steps.first_mut()
+            && name == from
+        {
+            *name = to.to_owned();
+        }
+        renamed
+    }
+
+    /// How many steps it takes; a key with dots and without quotes takes several.
+    pub fn length(&self) -> usize {
+        self.steps.len()
     }
 
     /// Whether the pattern takes in what says which object is meant.
@@ -142,6 +191,12 @@ impl Step {
             (Step::AnyItem, PathElement::Field(_)) => false,
             (Step::AnyItem, _) => true,
             (Step::Member(member), PathElement::Value(value)) => member == value,
+            (Step::Placed(list, index), PathElement::Key(_) | PathElement::Value(_)) => {
+                written_index(list, element) == Some(*index)
+            }
+            (Step::Position(index) | Step::Placed(_, index), PathElement::Index(other)) => {
+                index == other
+            }
             (Step::Holding(wanted), PathElement::Key(keys)) => {
                 wanted.iter().all(|(name, value)| {
                     let held = keys.get(name).map(|key| &key.0).or_else(|| item?.get(name));
@@ -157,6 +212,46 @@ impl Step {
             }),
             _ => false,
         }
+    }
+}
+
+fn placed(steps: &[Step], value: &Value, before: &mut Vec<Step>, found: &mut Vec<Vec<Step>>) {
+    let is_place = |step: &Step| matches!(step, Step::Position(_));
+    let Some((first, rest)) = steps.split_first().filter(|_| steps.iter().any(is_place)) else {
+        found.push([before.as_slice(), steps].concat());
+        return;
+    };
+    let mut go = |step: Step, value: &Value| {
+        before.push(step);
+        placed(rest, value, before, found);
+        before.pop();
+    };
+    match (first, value) {
+        (Step::Field(name), Value::Object(map)) => {
+            if let Some(value) = map.get(name) {
+                go(first.clone(), value);
+            }
+        }
+        (Step::AnyField, Value::Object(map)) => {
+            map.iter().for_each(|(name, value)| go(Step::Field(name.clone()), value));
+        }
+        (Step::Position(index), Value::Array(items)) => {
+            if let Some(item) = items.get(*index) {
+                go(Step::Placed(value.clone(), *index), item);
+            }
+        }
+        (Step::AnyItem, Value::Array(items)) => {
+            for (index, item) in items.iter().enumerate() {
+                go(Step::Placed(value.clone(), index), item);
+            }
+        }
+        (Step::Holding(wanted), Value::Array(items)) => {
+            let held = |item: &&Value| {
+                wanted.iter().all(|(name, it)| item.get(name).is_some_and(|v| same(v, &it.0)))
+            };
+            items.iter().filter(held).for_each(|item| go(first.clone(), item));
+        }
+        _ => {}
     }
 }
 
@@ -273,7 +368,8 @@ fn item(content: &str) -> Result<Step, &'static str> {
         [PathElement::Key(keys)] => {
             Ok(Step::Holding(keys.iter().map(|(n, v)| (n.clone(), v.clone())).collect()))
         }
-        _ => Err("an item is named by what it holds, as in `[name=app]`, not by its place"),
+        [PathElement::Index(index)] => Ok(Step::Position(*index)),
+        _ => Err("an item is named as in `[name=app]`"),
     }
 }
 
@@ -417,6 +513,26 @@ mod tests {
         assert!(problem("spec.containers[name").contains("`]` is missing"));
         assert!(problem("spec.containers[?(name)]").contains("filter"));
         assert!(problem("spec..x").contains("name is missing"));
+    }
+
+    #[test]
+    fn a_place_means_the_item_that_the_user_wrote_there() {
+        let placed = |text: &str| {
+            let pattern = Pattern::parse_with_places(text).unwrap();
+            assert!(pattern.has_places(), "{text}");
+            let found = pattern
+                .placed(&object())
+                .iter()
+                .map(|placed| placed.matched(&set(), &Value::Null))
+                .fold(FieldSet::default(), |all, found| all.union(&found));
+            found.members().iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(placed("spec.containers[1].image"), ["spec.containers[name=side].image"]);
+        let value = ["spec.containers[name=app].env[name=A].value"];
+        assert_eq!(placed("spec.containers[name=app].env[0].value"), value);
+        assert_eq!(placed("spec.containers[*].env[0].value"), value);
+        assert_eq!(placed("spec.finalizers[0]"), [r#"spec.finalizers[="f/one"]"#]);
+        assert_eq!(placed("spec.containers[7].image"), Vec::<String>::new());
     }
 
     #[test]

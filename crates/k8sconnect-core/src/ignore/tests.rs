@@ -6,7 +6,12 @@ const US: &str = "k8sconnect";
 
 fn ignoring(texts: &[&str]) -> Ignoring {
     let ignores: Vec<_> = texts.iter().map(|text| Ignore::parse(text).unwrap()).collect();
-    Ignoring::new(&ignores, &Yielded::new()).0
+    Ignoring::new(&ignores, &manifest("v1", "ConfigMap"), &Yielded::new()).0
+}
+
+fn manifest(api_version: &str, kind: &str) -> Manifest {
+    let text = format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\n");
+    Manifest::parse(&text).unwrap()
 }
 
 fn owners(entries: &[(&str, Value)]) -> Owners {
@@ -102,11 +107,11 @@ fn ignored_fields_are_not_compared() {
 #[test]
 fn a_manager_is_yielded_to_once_it_has_been_seen() {
     let ignores = [Ignore::parse("manager=hpa").unwrap()];
-    let (nobody, unseen) = Ignoring::new(&ignores, &Yielded::new());
+    let (nobody, unseen) = Ignoring::new(&ignores, &manifest("v1", "ConfigMap"), &Yielded::new());
     assert_eq!(unseen, ["hpa"]);
     assert!(nobody.is_empty());
     let seen = [("hpa".to_owned(), owners(&[(US, replicas())]).applied_by(US))].into();
-    let (ignoring, unseen) = Ignoring::new(&ignores, &seen);
+    let (ignoring, unseen) = Ignoring::new(&ignores, &manifest("v1", "ConfigMap"), &seen);
     assert!(unseen.is_empty());
     let set = owners(&[(US, json!({"f:spec": {"f:replicas": {}, "f:paused": {}}}))]).applied_by(US);
     assert_eq!(ignoring.among(&set, &json!({})).members().len(), 1);
@@ -130,4 +135,58 @@ fn what_says_which_object_is_meant_cannot_be_ignored() {
     for text in ["metadata.labels", "metadata.annotations.name", "spec", "data.*"] {
         assert!(Ignore::parse(text).is_ok(), "{text}");
     }
+}
+
+#[test]
+fn string_data_of_a_secret_means_its_data() {
+    let ignores = [Ignore::parse("stringData.password").unwrap()];
+    let set = owners(&[(US, json!({"f:data": {"f:password": {}}}))]).applied_by(US);
+    let ignored = |kind: &str| {
+        let ignoring = Ignoring::new(&ignores, &manifest("v1", kind), &Yielded::new()).0;
+        ignoring.among(&set, &json!({})).members().len()
+    };
+    assert_eq!(ignored("Secret"), 1);
+    assert_eq!(ignored("ConfigMap"), 0);
+}
+
+#[test]
+fn a_place_is_looked_up_in_what_the_user_wrote() {
+    let text =
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\ncontainers: [{name: side}, {name: app}]\n";
+    let ignores = [Ignore::parse("containers[1].image").unwrap()];
+    let ignoring = Ignoring::new(&ignores, &Manifest::parse(text).unwrap(), &Yielded::new()).0;
+    let held = owners(&[(US, container_fields(&["image"]))]);
+    let live = containers("a:9");
+    let ignored = ignoring.among(&held.applied_by(US), &live);
+    let path: FieldPath = "containers[name=app].image".parse().unwrap();
+    assert_eq!(ignored.members(), std::slice::from_ref(&path));
+    let odd = ignoring.oddities(&containers("a:1"), &live, &held);
+    assert_eq!(odd.by_place, [("containers[1].image".to_owned(), path)].into());
+    assert_eq!(odd.idle, BTreeMap::new());
+}
+
+#[test]
+fn an_entry_that_means_nothing_is_seen_and_the_nearest_field_named() {
+    let texts =
+        ["containers[name=app].imag", "metadata.labels.x", "containers[name=app]", "spec[0]"];
+    let held = owners(&[(US, container_fields(&["image", "tty"]))]);
+    let odd = ignoring(&texts).oddities(&containers("a:1"), &containers("a:9"), &held);
+    let near = "containers[name=app].image".parse().unwrap();
+    let none = |text: &str| (text.to_owned(), None);
+    assert_eq!(
+        odd.idle,
+        [(texts[0].to_owned(), Some(near)), none(texts[1]), none(texts[3])].into()
+    );
+    assert_eq!(odd.by_place, BTreeMap::new());
+}
+
+#[test]
+fn what_the_server_defaults_and_nobody_holds_is_there_too() {
+    let live = json!({"spec": {"replicas": 1, "rules": [{"host": "a"}]}});
+    let odd = ignoring(&["spec.replicas", "spec.rules[*].host"]).oddities(
+        &json!({}),
+        &live,
+        &owners(&[]),
+    );
+    assert_eq!(odd, Oddities::default());
 }

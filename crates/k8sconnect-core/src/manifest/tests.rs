@@ -99,3 +99,27 @@ fn plain_text_in_a_secrets_data_is_told_with_its_place() {
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: |\n    aGVs\n    bG8=\n";
     assert!(Manifest::parse(folded).is_ok(), "line breaks are fine");
 }
+
+#[test]
+fn a_namespace_that_can_never_be_is_refused() {
+    let parse = |name: &str| {
+        Manifest::parse(&format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: {name}\n"
+        ))
+    };
+    for name in ["Shop", "a_b", "-a", "a-", "a.b", &"a".repeat(64)] {
+        let error = ManifestError::NamespaceName { line: 5, name: name.to_owned() };
+        assert_eq!(parse(name), Err(vec![error]), "{name}");
+    }
+    for name in ["shop", "a", "a-1", "\"0\"", &"a".repeat(63)] {
+        assert!(parse(name).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn our_own_mark_is_refused() {
+    let text = format!(
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations:\n    {ID_ANNOTATION}: x\n"
+    );
+    assert_eq!(Manifest::parse(&text), Err(vec![ManifestError::OurMark { line: 6 }]));
+}

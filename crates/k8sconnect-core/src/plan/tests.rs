@@ -71,7 +71,7 @@ fn other_fields_to_ignore_are_asked_about_also_without_a_read() {
     let kept = kept(&two, &answer);
     let shown = by_path_text(&kept.texts);
     let ignore = [crate::ignore::Ignore::parse("spec.nothing").unwrap()];
-    let (ignoring, _) = Ignoring::new(&ignore, &Default::default());
+    let (ignoring, _) = Ignoring::new(&ignore, &two, &Default::default());
     let then = Prior { ignoring: &ignoring, ..prior(&two, &kept) };
     assert_eq!(us().trust(&two, then, Some(&shown)), Glance::Ask);
     assert_eq!(us().glance(&two, then, &answer), Ok(Glance::Ask));

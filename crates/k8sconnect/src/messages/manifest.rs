@@ -67,6 +67,14 @@ fn advice(error: &ManifestError) -> &'static str {
         ManifestError::GenerateName { .. } => {
             "Terraform must know which object is meant: give it a `metadata.name`."
         }
+        ManifestError::OurMark { .. } => {
+            "Remove the annotation: it tells which state holds the object, and is set by every \
+             apply. To take over an object that bears it, set `adopt = true` or import it."
+        }
+        ManifestError::NamespaceName { .. } => {
+            "A namespace is named with lower-case letters, digits and `-`, begins and ends with a \
+             letter or a digit, and has at most 63 characters."
+        }
         ManifestError::ServerOwned { .. } => {
             "Remove these lines: the API server writes them, and would take them from nobody else. \
              They usually come from `kubectl get -o yaml`."

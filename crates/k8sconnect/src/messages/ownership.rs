@@ -194,6 +194,7 @@ fn field(notice: &FieldNotice) -> String {
     lines.join("\n")
 }
 
+/// A manager, with what it did and when.
 pub(super) fn manager(manager: &Manager) -> String {
     let operation = match manager.operation {
         Operation::Apply => "Apply",

@@ -3,10 +3,13 @@
 //! The server is quoted, never paraphrased: its words are what people search for. What it quotes of
 //! values that must not be shown is cut out first.
 
+use std::collections::BTreeMap;
+
 use k8sconnect_cluster::Error;
 use k8sconnect_core::field::walk;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::owners::Owners;
 use k8sconnect_core::projection::CONCEALED_VALUE;
 use k8sconnect_core::rejection::{Cause, Rejection, Status};
 use k8sconnect_core::scrub::Secrets;
@@ -14,7 +17,9 @@ use k8sconnect_core::text;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
 
+use super::ownership::manager;
 use super::{ABSENT, count, one_line, paragraphs};
+use crate::MANAGER;
 
 /// What a refusal is about: a body, and another version of it that the server may quote as well.
 #[derive(Clone, Copy)]
@@ -163,8 +168,13 @@ pub(crate) fn immutable_known_late(manifest: &Manifest, warning: &Diagnostic) ->
 /// Fields that others hold, where nothing is to be taken by force.
 pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Value>) -> Diagnostic {
     let key = desired.key();
-    let lines: Vec<_> = causes.iter().map(|cause| conflict(cause, desired, live)).collect();
-    let diagnostic = nothing_taken(key, causes.len(), &lines.join("\n"));
+    // The server tells a field once for each of its holders.
+    let mut fields = BTreeMap::new();
+    for cause in causes {
+        fields.entry(&cause.field).or_insert_with(|| conflict(cause, desired, live));
+    }
+    let lines: Vec<_> = fields.into_values().collect();
+    let diagnostic = nothing_taken(key, lines.len(), &lines.join("\n"));
     on_body(desired, diagnostic)
 }
 
@@ -180,14 +190,25 @@ pub(super) fn nothing_taken(key: &ObjectKey, fields: usize, listed: &str) -> Dia
     )
 }
 
-/// The server names the manager in a sentence only.
-fn holder(cause: &Cause) -> &str {
-    cause.message.strip_prefix("conflict with ").unwrap_or(&cause.message)
+/// The server names the manager in a sentence only; the object tells more of it.
+fn holder(cause: &Cause, live: Option<&Value>) -> String {
+    let field = cause.field.trim_start_matches('.').parse();
+    let owners = live.and_then(|live| Owners::of_object(live).ok());
+    let holders: Vec<_> = match (&owners, &field) {
+        (Some(owners), Ok(path)) => {
+            owners.holders(path).filter(|holder| !holder.applies_as(MANAGER)).map(manager).collect()
+        }
+        _ => Vec::new(),
+    };
+    if holders.is_empty() {
+        return cause.message.strip_prefix("conflict with ").unwrap_or(&cause.message).to_owned();
+    }
+    holders.join(", ")
 }
 
 fn conflict(cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
     let field = cause.field.trim_start_matches('.');
-    let mut lines = vec![format!("  {field}"), format!("    held by  {}", holder(cause))];
+    let mut lines = vec![format!("  {field}"), format!("    held by  {}", holder(cause, live))];
     if let (Ok(path), Some(live)) = (field.parse(), live) {
         let shown = |value: Option<&Value>| match value {
             None => ABSENT.to_owned(),

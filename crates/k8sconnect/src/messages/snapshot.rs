@@ -14,6 +14,7 @@ use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::pattern::Pattern;
 use k8sconnect_core::identity::{Gvk, ObjectKey};
+use k8sconnect_core::ignore::Oddities;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation};
 use k8sconnect_core::rejection::{Cause, Details, Status};
@@ -87,6 +88,8 @@ fn manifest_messages() -> Vec<Diagnostic> {
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: 3\n  uid: x\nstatus: {}\n",
         "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {a: \"!\"}\n",
         "apiVersion: v1\nkind: Pod\nkind: Job\nmetadata:\n  name: a\n",
+        "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: Shop, annotations: \
+         {k8sconnect.terraform.io/terraform-id: x}}}",
     ];
     let mut messages: Vec<_> = broken
         .iter()
@@ -141,6 +144,11 @@ fn refusals() -> Vec<Diagnostic> {
         field: ".spec.replicas".into(),
     };
     let live = json!({"spec": {"replicas": 5}});
+    messages.push(refusal::conflicts(std::slice::from_ref(&cause), &web(), Some(&live)));
+    let live = json!({"spec": {"replicas": 5}, "metadata": {"managedFields": [
+        {"manager": "hpa", "operation": "Update", "subresource": "scale", "apiVersion": "apps/v1",
+         "time": "2026-11-16T04:00:00Z", "fieldsV1": {"f:spec": {"f:replicas": {}}}},
+    ]}});
     messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
     let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
     let replaced = refusal::immutable((&web()).into(), &fixed, &fixed.details.causes);
@@ -466,6 +474,20 @@ fn ephemeral_messages() -> Vec<Diagnostic> {
     ]
 }
 
+fn ignoring_messages() -> Vec<Diagnostic> {
+    let path = |text: &str| text.parse::<FieldPath>().unwrap();
+    let odd = Oddities {
+        idle: [
+            ("spec.replcas".to_owned(), Some(path("spec.replicas"))),
+            ("metadata.labels.later".to_owned(), None),
+        ]
+        .into(),
+        by_place: [("spec.containers[0].image".to_owned(), path("spec.containers[name=a].image"))]
+            .into(),
+    };
+    terms::ignored_oddly(web().key(), &odd).into_iter().collect()
+}
+
 fn import_messages() -> Vec<Diagnostic> {
     use k8sconnect_core::import_body::NoSuchManager;
     use k8sconnect_core::import_id::{Chosen, ImportIdError};
@@ -618,6 +640,7 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         other_messages(),
         body_messages(),
         ephemeral_messages(),
+        ignoring_messages(),
         import_messages(),
         data::messages(),
         data::functions(),

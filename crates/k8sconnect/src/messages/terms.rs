@@ -3,7 +3,8 @@
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::pattern::PatternError;
 use k8sconnect_core::identity::ObjectKey;
-use tfplugin::{AttributePath, Diagnostic};
+use k8sconnect_core::ignore::Oddities;
+use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::paragraphs;
 
@@ -82,4 +83,34 @@ pub(crate) fn ignored_in_vain(key: &ObjectKey, reaching: &[(String, FieldPath)])
         ),
     )
     .at(AttributePath::root("ignore_fields"))
+}
+
+/// Entries of `ignore_fields` that mean nothing, or mean it by a place.
+pub(crate) fn ignored_oddly(key: &ObjectKey, odd: &Oddities) -> Diagnostics {
+    let mut notices = Diagnostics::new();
+    let mut tell = |summary: String, lines: Vec<String>, advice: &str| {
+        if !lines.is_empty() {
+            let detail = paragraphs([&lines.join("\n"), advice]);
+            let path = AttributePath::root("ignore_fields");
+            notices.push(Diagnostic::warning(summary, detail).at(path));
+        }
+    };
+    let idle = odd.idle.iter().map(|(text, nearest)| match nearest {
+        Some(nearest) => format!("  `{text}`: did you mean `{nearest}`?"),
+        None => format!("  `{text}`"),
+    });
+    tell(
+        format!("{key}: `ignore_fields` names what is not there"),
+        idle.collect(),
+        "Neither do you write such a field nor does the object have it. Correct the path, or remove \
+         it: what you do not write is left alone anyway, also if it comes later.",
+    );
+    let placed = odd.by_place.iter().map(|(text, path)| format!("  `{text}` means `{path}`"));
+    tell(
+        format!("{key}: `ignore_fields` names an item by its place"),
+        placed.collect(),
+        "The place is looked up in `yaml_body`, and means another item as soon as one is put before \
+         it. Write the path as it is shown here instead.",
+    );
+    notices
 }

@@ -142,7 +142,7 @@ impl<'a> Work<'a> {
             stored.key = Some(new_key()?);
         }
         stored.yielded = seen_of(&self.terms, &Owners::of_object(answer).map_err(unreadable)?);
-        let (ignoring, _) = self.terms.ignoring(&stored.yielded);
+        let (ignoring, _) = self.terms.ignoring(&self.manifest, &stored.yielded);
         let (projection, owners) = Planner { manager: MANAGER, ignoring: &ignoring }
             .written(&self.manifest, answer)
             .map_err(unreadable)?;

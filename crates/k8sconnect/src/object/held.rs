@@ -27,7 +27,7 @@ impl Held {
         let stored = Stored::load(private)?;
         let terms = Terms::read(&model)?.ok_or_else(messages::state::unknown_terms)?;
         let manifest = body::former(&model, &stored)?.hiding(&terms.hidden);
-        let (ignoring, _) = terms.ignoring(&stored.yielded);
+        let (ignoring, _) = terms.ignoring(&manifest, &stored.yielded);
         Ok(Self { manifest, stored, terms, ignoring, model })
     }
 

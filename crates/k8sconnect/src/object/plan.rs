@@ -23,6 +23,7 @@ use super::identity;
 use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::messages::blast::Fate;
+use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
@@ -53,6 +54,14 @@ pub(crate) async fn plan(
             return Ok(planned(later(proposed, held.as_ref())));
         }
     };
+    // Terraform validates twice a run, so it is told here; an apply has told it in its plan.
+    if held.as_ref().is_none_or(|held| session.memory.has_read(held.id())) {
+        let attribute = match config.yaml_body_wo.is_null() {
+            true => body::attribute(&config),
+            false => Attribute::WriteOnly,
+        };
+        notices.extend(messages::manifest::oddities(&desired, attribute));
+    }
     if let Some(held) = &held
         && let changes = held.key().changes_to(desired.key(), lives_in(held))
         && !changes.is_empty()
@@ -213,6 +222,11 @@ impl Asked<'_> {
         {
             // The server saw no conflict, because the other wrote the field under another name.
             return Err(contested.into());
+        }
+        // The plan that the user saw has told of it.
+        if held.is_none() || live.is_some() {
+            let odd = planner.ignored_oddly(self.desired, &answer.object).map_err(unreadable)?;
+            notices.extend(messages::terms::ignored_oddly(key, &odd));
         }
         notices.extend(messages::object::warnings_about(self.desired, &answer.warnings));
         notices.extend(messages::ownership::told(key, &decision.notices, Whose::Object));

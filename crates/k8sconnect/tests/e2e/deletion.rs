@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Target, Tool};
 
-use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, says};
+use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Policy, Workspace, says};
 
 fn settings(at: &Workspace) -> Target {
     Target::new("v1", "ConfigMap", at.namespace.name(), "settings")
@@ -109,33 +109,7 @@ async fn a_refused_deletion_is_an_error_in_the_servers_words() {
     let at = Workspace::new(Tool::Terraform).await;
     at.objects(&[("settings", CONFIG_MAP)]).init().await;
     at.apply().await;
-    let name = format!("{}-keep", at.namespace.name());
-    let rival = at.cluster.act_as("security");
-    rival
-        .apply(json!({
-            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
-            "metadata": {"name": name},
-            "spec": {
-                "matchConstraints": {
-                    "namespaceSelector": {"matchLabels":
-                        {"kubernetes.io/metadata.name": at.namespace.name()}},
-                    "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
-                        "operations": ["DELETE"], "resources": ["configmaps"]}],
-                },
-                "validations": [{"expression": "false", "message": "nothing is deleted here"}],
-            },
-        }))
-        .await
-        .unwrap();
-    rival
-        .apply(json!({
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": {"name": name},
-            "spec": {"policyName": name, "validationActions": ["Deny"]},
-        }))
-        .await
-        .unwrap();
+    let policy = Policy::impose(&at, &["DELETE"], "false", "nothing is deleted here").await;
     // In force once another deletion is refused.
     let probe = Target::new("v1", "ConfigMap", at.namespace.name(), "kube-root-ca.crt");
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
@@ -147,10 +121,7 @@ async fn a_refused_deletion_is_an_error_in_the_servers_words() {
     says(&destroy.text, "was not deleted");
     says(&destroy.text, "nothing is deleted here");
     says(&at.runner.state(&["list"]).await.unwrap().text, "k8sconnect_object.settings");
-    for kind in ["ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"] {
-        let target = Target::new("admissionregistration.k8s.io/v1", kind, None, &name);
-        at.cluster.delete(&target).await.unwrap();
-    }
+    policy.lift().await;
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
     while !at.runner.destroy().await.unwrap().succeeded() {
         assert!(std::time::Instant::now() < deadline, "the policy never went out of force");

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::Tool;
 
-use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, says};
+use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Policy, Workspace, says};
 
 #[tokio::test]
 async fn a_misspelt_field_is_a_plan_error_that_names_it() {
@@ -96,34 +96,10 @@ async fn a_server_that_cannot_be_reached_loses_nothing() {
 #[tokio::test]
 async fn an_admission_policy_speaks_in_the_plan() {
     let at = Workspace::new(Tool::Terraform).await;
-    let name = format!("{}-policy", at.namespace.name());
+    let message = "the key `forbidden` is not welcome here";
+    let expression = "!('forbidden' in object.data)";
+    let policy = Policy::impose(&at, &["CREATE", "UPDATE"], expression, message).await;
     let rival = at.cluster.act_as("security");
-    rival
-        .apply(json!({
-            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
-            "metadata": {"name": name},
-            "spec": {
-                "matchConstraints": {
-                    "namespaceSelector": {"matchLabels":
-                        {"kubernetes.io/metadata.name": at.namespace.name()}},
-                    "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
-                        "operations": ["CREATE", "UPDATE"], "resources": ["configmaps"]}],
-                },
-                "validations": [{"expression": "!('forbidden' in object.data)",
-                    "message": "the key `forbidden` is not welcome here"}],
-            },
-        }))
-        .await
-        .unwrap();
-    rival
-        .apply(json!({
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": {"name": name},
-            "spec": {"policyName": name, "validationActions": ["Deny"]},
-        }))
-        .await
-        .unwrap();
     let probe = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "probe", "namespace": at.namespace.name()}, "data": {"forbidden": "x"},
@@ -137,10 +113,7 @@ async fn an_admission_policy_speaks_in_the_plan() {
     at.objects(&[("settings", &bad)]).init().await;
     let plan = at.plan_fails().await;
     says(&plan.text, "the key `forbidden` is not welcome here");
-    for kind in ["ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"] {
-        let target = testkit::Target::new("admissionregistration.k8s.io/v1", kind, None, &name);
-        at.cluster.delete(&target).await.unwrap();
-    }
+    policy.lift().await;
 }
 
 #[tokio::test]

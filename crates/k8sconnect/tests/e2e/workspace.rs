@@ -1,6 +1,7 @@
 //! A configuration of ours in a folder of its own, and the namespace that it writes to.
 
-use testkit::{ControlPlane, Plan, PlanOutcome, Run, Runner, TestNamespace, Tool};
+use serde_json::json;
+use testkit::{ControlPlane, Plan, PlanOutcome, Run, Runner, Target, TestNamespace, Tool};
 
 pub(crate) struct Workspace {
     pub(crate) cluster: &'static ControlPlane,
@@ -88,6 +89,53 @@ impl Workspace {
         assert_eq!(plan.outcome, expected, "{}", plan.text);
         plan
     }
+}
+
+/// An admission policy for the ConfigMaps of a workspace's namespace.
+pub(crate) struct Policy<'a> {
+    at: &'a Workspace,
+    name: String,
+}
+
+impl<'a> Policy<'a> {
+    /// Refuses the operations for which the expression is false. It takes a moment to bite: let
+    /// the caller try until it does.
+    pub(crate) async fn impose(
+        at: &'a Workspace,
+        operations: &[&str],
+        expression: &str,
+        message: &str,
+    ) -> Self {
+        let name = format!("{}-policy", at.namespace.name());
+        let version = "admissionregistration.k8s.io/v1";
+        let spec = json!({
+            "matchConstraints": {
+                "namespaceSelector": {"matchLabels":
+                    {"kubernetes.io/metadata.name": at.namespace.name()}},
+                "resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                    "operations": operations, "resources": ["configmaps"]}],
+            },
+            "validations": [{"expression": expression, "message": message}],
+        });
+        let bound = json!({"policyName": name, "validationActions": ["Deny"]});
+        for (kind, spec) in Self::KINDS.into_iter().zip([spec, bound]) {
+            let object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": name},
+                                "spec": spec});
+            at.cluster.act_as("security").apply(object).await.unwrap();
+        }
+        Self { at, name }
+    }
+
+    pub(crate) async fn lift(self) {
+        for kind in Self::KINDS.into_iter().rev() {
+            let target =
+                Target::new("admissionregistration.k8s.io/v1", kind, None, self.name.as_str());
+            self.at.cluster.delete(&target).await.unwrap();
+        }
+    }
+
+    const KINDS: [&'static str; 2] =
+        ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"];
 }
 
 /// Whether the words were said, wherever Terraform broke its lines.

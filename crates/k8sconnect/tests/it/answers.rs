@@ -46,6 +46,38 @@ async fn a_body_that_is_no_object_is_refused_at_its_attribute_and_asks_the_serve
 }
 
 #[tokio::test]
+async fn every_argument_that_is_wrong_is_refused_at_its_own_path_and_all_at_once() {
+    let world = World::new().await;
+    let list = |text: &str| Value::Known(Data::List(vec![Value::from(text)]));
+    let wrong = [
+        ("apply_timeout", Value::from("5")),
+        ("delete_timeout", Value::from("soon")),
+        ("delete_propagation", Value::from("later")),
+        ("ignore_fields", list("spec..x")),
+        ("force_destroy", Value::from(true)),
+        ("delete_protection", Value::from(true)),
+    ];
+    let body = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: Upper}\n";
+    let config = crate::ignoring::with(world.config(body), &wrong);
+    let failure = world.core().validate(OBJECT, &config).await.unwrap_err();
+    let told = failure.diagnostics();
+    let paths: Vec<_> =
+        told.iter().filter_map(|one| one.path.as_ref()).map(ToString::to_string).collect();
+    assert_eq!(
+        paths,
+        [
+            "yaml_body",
+            "ignore_fields[0]",
+            "apply_timeout",
+            "delete_timeout",
+            "delete_propagation",
+            "force_destroy",
+        ],
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_value_that_the_server_refuses_is_told_in_its_words() {
     let world = World::new().await;
     let ns = world.namespace.name();

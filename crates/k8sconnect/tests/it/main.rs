@@ -11,6 +11,8 @@ mod drift;
 mod edits;
 mod elsewhere;
 mod functions;
+mod ignoring;
+mod keeping;
 mod logins;
 mod ownership;
 mod passing;

@@ -79,7 +79,7 @@ async fn attempt(
     for (name, fields) in seen_of(&work.terms, &Owners::of_object(live).map_err(unreadable)?) {
         seen.entry(name).or_insert(fields);
     }
-    let (ignoring, _) = work.terms.ignoring(&seen);
+    let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content =
         planner.content(&work.manifest, Some(held.prior()), Some(live)).map_err(unreadable)?;

@@ -180,7 +180,7 @@ async fn attempt(
     let key = work.manifest.key();
     let unreadable = |error| messages::object::ownership_unreadable(key, &error);
     let owners = Owners::of_object(live).map_err(unreadable)?;
-    let (ignoring, _) = work.terms.ignoring(&seen_of(&work.terms, &owners));
+    let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen_of(&work.terms, &owners));
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = planner.content(&work.manifest, None, Some(live)).map_err(unreadable)?;
     let guard = Guard::Uid(live["metadata"]["uid"].as_str().unwrap_or_default());

@@ -32,7 +32,7 @@ pub(super) async fn plan(
     if let Some(live) = &read {
         notices.extend(messages::object::standing(key, held.id(), live));
     }
-    let (mut ignoring, unseen) = asked.terms.ignoring(&held.stored.yielded);
+    let (mut ignoring, unseen) = asked.terms.ignoring(asked.desired, &held.stored.yielded);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     if unseen.is_empty() && glance(planner, asked, held, read.as_ref())? == Glance::Settled {
         return Ok(Change::InPlace(Box::new(settled(proposed, held))));
@@ -50,7 +50,7 @@ pub(super) async fn plan(
         && !unseen.is_empty()
     {
         let owners = Owners::of_object(live).map_err(unreadable)?;
-        ignoring = asked.terms.ignoring(&seen_of(asked.terms, &owners)).0;
+        ignoring = asked.terms.ignoring(asked.desired, &seen_of(asked.terms, &owners)).0;
     }
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = planner.content(asked.desired, Some(held.prior()), live).map_err(unreadable)?;

@@ -35,7 +35,7 @@ pub(super) async fn plan(
     let location = location(kind, asked.desired.key());
     state.object_ref = Value::Known(ObjectRef::to(&location));
     // All of it is sent: what is ignored is so from then on, and just not shown.
-    let (ignoring, unseen) = asked.terms.ignoring(&Yielded::new());
+    let (ignoring, unseen) = asked.terms.ignoring(asked.desired, &Yielded::new());
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = asked.desired.to_applied();
     match asked.observe(&location, content, None, Guard::Absent).await? {
@@ -83,7 +83,7 @@ async fn adoption(
     let key = asked.key();
     let unreadable = |error| messages::object::ownership_unreadable(key, &error);
     let owners = Owners::of_object(live).map_err(unreadable)?;
-    let (ignoring, _) = asked.terms.ignoring(&seen_of(asked.terms, &owners));
+    let (ignoring, _) = asked.terms.ignoring(asked.desired, &seen_of(asked.terms, &owners));
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = planner.content(asked.desired, None, Some(live)).map_err(unreadable)?;
     let guard = Guard::Uid(uid_of(live));

@@ -1,0 +1,152 @@
+//! What `ignore_fields` says is taken as it is meant, and doubted aloud where it means nothing.
+
+use testkit::Target;
+use tfplugin::harness::{Action, PlanOutcome};
+use tfplugin::{Data, Severity, Value};
+
+use crate::world::{OBJECT, World};
+
+pub(crate) fn with(config: Value, further: &[(&str, Value)]) -> Value {
+    let Value::Known(Data::Object(mut config)) = config else {
+        panic!("a configuration is an object");
+    };
+    config.extend(further.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    Value::Known(Data::Object(config))
+}
+
+fn ignoring(entries: &[&str]) -> (&'static str, Value) {
+    let entries = entries.iter().map(|entry| Value::from(*entry)).collect();
+    ("ignore_fields", Value::Known(Data::List(entries)))
+}
+
+fn warnings(plan: &PlanOutcome) -> String {
+    let warned = plan.diagnostics.iter().filter(|told| told.severity == Severity::Warning);
+    warned.map(|told| format!("{}\n{}\n", told.summary, told.detail)).collect()
+}
+
+fn shows(plan: &PlanOutcome, path: &str) -> bool {
+    let projection = plan.planned.attribute("managed_state_projection").and_then(Value::known);
+    matches!(projection, Some(Data::Map(map)) if map.contains_key(path))
+}
+
+fn deployment(world: &World, image: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a, namespace: {}}}\nspec:\n  \
+         replicas: 0\n  selector: {{matchLabels: {{app: a}}}}\n  template:\n    metadata: {{labels: \
+         {{app: a}}}}\n    spec: {{containers: [{{name: side, image: s}}, {{name: web, image: \
+         {image}}}]}}\n",
+        world.namespace.name()
+    )
+}
+
+#[tokio::test]
+async fn an_item_named_by_its_place_is_the_one_that_the_body_has_there() {
+    let world = World::new().await;
+    let ignored = [ignoring(&["spec.template.spec.containers[1].image"])];
+    let config = with(world.config(&deployment(&world, "web:1")), &ignored);
+    let core = world.core();
+    let plan = core.plan(OBJECT, &config, None).await.unwrap();
+    let told = warnings(&plan);
+    assert!(told.contains("`spec.template.spec.containers[name=web].image`"), "{told}");
+    assert!(!shows(&plan, "spec.template.spec.containers[name=web].image"));
+    assert!(shows(&plan, "spec.template.spec.containers[name=side].image"));
+    let state = core.apply(OBJECT, &config, None, &plan).await.unwrap().present().unwrap();
+
+    let target = Target::new("apps/v1", "Deployment", world.namespace.name(), "a");
+    let rival = serde_json::json!({"spec": {"template": {"spec": {"containers": [
+        {"name": "web", "image": "web:9"}]}}}});
+    world.cluster.act_as("ci").strategic_patch(&target, rival).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp, "{}", warnings(&plan));
+    assert_eq!(warnings(&plan), "");
+}
+
+#[tokio::test]
+async fn an_entry_that_means_nothing_is_doubted_with_the_nearest_path() {
+    let world = World::new().await;
+    let entries = [
+        "spec.replcas",
+        "spec.template.spec.containers[name=web].env",
+        "spec.progressDeadlineSeconds",
+    ];
+    let config = with(world.config(&deployment(&world, "web:1")), &[ignoring(&entries)]);
+    let plan = world.core().plan(OBJECT, &config, None).await.unwrap();
+    let told = warnings(&plan);
+    assert!(told.contains("`spec.replcas`: did you mean `spec.replicas`?"), "{told}");
+    assert!(told.contains("`spec.template.spec.containers[name=web].env`"), "{told}");
+    assert!(!told.contains("progressDeadlineSeconds"), "the server puts it there: {told}");
+}
+
+#[tokio::test]
+async fn string_data_that_is_ignored_is_ignored_as_data() {
+    let world = World::new().await;
+    let body = format!(
+        "apiVersion: v1\nkind: Secret\nmetadata: {{name: a, namespace: {}}}\nstringData: {{user: u, \
+         password: p}}\n",
+        world.namespace.name()
+    );
+    let config = with(world.config(&body), &[ignoring(&["stringData.password"])]);
+    let state = world.core().create(OBJECT, &config).await.unwrap();
+    let target = Target::new("v1", "Secret", world.namespace.name(), "a");
+    let rotated = serde_json::json!({"stringData": {"password": "q"}});
+    world.cluster.act_as("vault").merge_patch(&target, rotated).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp, "{}", warnings(&plan));
+}
+
+#[tokio::test]
+async fn what_a_plan_does_not_need_may_be_unknown() {
+    let world = World::new().await;
+    let body = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: {}}}\ndata: {{k: v}}\n",
+        world.namespace.name()
+    );
+    let late = [
+        "apply_timeout",
+        "delete_protection",
+        "delete_timeout",
+        "delete_propagation",
+        "force_destroy",
+    ];
+    let late = late.map(|name| (name, Value::Unknown));
+    let plan = world.core().plan(OBJECT, &with(world.config(&body), &late), None).await.unwrap();
+    assert!(shows(&plan, "data.k"), "{:?}", plan.planned);
+}
+
+#[tokio::test]
+async fn fields_to_ignore_that_are_not_known_yet_leave_the_projection_unknown_and_say_so() {
+    let world = World::new().await;
+    let body = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: {}}}\ndata: {{k: v}}\n",
+        world.namespace.name()
+    );
+    let late = [("ignore_fields", Value::Unknown)];
+    let config = with(world.config(&body), &late);
+    let plan = world.core().plan(OBJECT, &config, None).await.unwrap();
+    assert_eq!(plan.planned.attribute("managed_state_projection"), Some(&Value::Unknown));
+    assert!(warnings(&plan).contains("not known yet"), "{}", warnings(&plan));
+    let known = with(world.config(&body), &[ignoring(&["data.k"])]);
+    let core = world.core();
+    let state = core.apply(OBJECT, &known, None, &plan).await.unwrap().present().unwrap();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &known, Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp, "{}", warnings(&plan));
+}
+
+#[tokio::test]
+async fn a_key_read_as_a_boolean_is_told_once_a_plan() {
+    let world = World::new().await;
+    let body = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: {}}}\ndata: {{on: v}}\n",
+        world.namespace.name()
+    );
+    let core = world.core();
+    let validated = core.validate(OBJECT, &world.config(&body)).await.unwrap();
+    assert!(validated.is_empty(), "Terraform validates twice: {validated:?}");
+    let plan = core.plan(OBJECT, &world.config(&body), None).await.unwrap();
+    assert_eq!(warnings(&plan).matches("is read as a boolean").count(), 1);
+}
