@@ -85,6 +85,11 @@ impl Asset {
         if let Some(found) = self.provided(wanted) {
             return Ok(found);
         }
+        self.pinned(wanted)
+    }
+
+    /// The binary of the version that is pinned, whatever the developer brought along.
+    pub fn pinned(self, wanted: Wanted) -> Result<PathBuf> {
         let version = wanted.version();
         let cache = Cache::of_user()?;
         let place = self.place(&cache, version);

@@ -25,6 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub enum Tool {
     Terraform,
     OpenTofu,
+    /// Terraform of the pinned version, for what an older one on the `PATH` may lack.
+    PinnedTerraform,
 }
 
 impl Tool {
@@ -33,7 +35,7 @@ impl Tool {
 
     pub fn asset(self) -> Asset {
         match self {
-            Self::Terraform => Asset::Terraform,
+            Self::Terraform | Self::PinnedTerraform => Asset::Terraform,
             Self::OpenTofu => Asset::OpenTofu,
         }
     }
@@ -41,14 +43,21 @@ impl Tool {
     /// The host that a provider address without one belongs to.
     fn registry(self) -> &'static str {
         match self {
-            Self::Terraform => "registry.terraform.io",
+            Self::Terraform | Self::PinnedTerraform => "registry.terraform.io",
             Self::OpenTofu => "registry.opentofu.org",
         }
     }
 
     /// The binary, built if need be.
     pub async fn binary(self) -> Result<PathBuf> {
-        blocking(move || self.asset().locate(KubernetesVersion::wanted()?)).await
+        blocking(move || {
+            let wanted = KubernetesVersion::wanted()?;
+            match self {
+                Self::PinnedTerraform => self.asset().pinned(wanted),
+                Self::Terraform | Self::OpenTofu => self.asset().locate(wanted),
+            }
+        })
+        .await
     }
 }
 

@@ -29,7 +29,7 @@ async fn without_force_a_field_of_others_is_a_plan_error_with_both_values() {
     let plan = at.plan_fails().await;
     says(&plan.text, "1 field held by other managers");
     says(&plan.text, "data.greeting");
-    says(&plan.text, "held by \"kubectl-edit\"");
+    says(&plan.text, "held by `kubectl-edit` (Update, ");
     says(&plan.text, "is now theirs");
     says(&plan.text, "yours hello");
     // Both ways out that the message names work.

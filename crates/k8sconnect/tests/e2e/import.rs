@@ -339,7 +339,16 @@ data:
 
 #[tokio::test]
 async fn an_object_is_imported_by_its_identity() {
-    let at = workspace(Tool::OpenTofu).await;
+    imported_by_identity(Tool::OpenTofu).await;
+}
+
+#[tokio::test]
+async fn an_object_is_imported_by_its_identity_under_terraform_too() {
+    imported_by_identity(Tool::PinnedTerraform).await;
+}
+
+async fn imported_by_identity(tool: Tool) {
+    let at = workspace(tool).await;
     make(&at, KUBECTL, CONFIG_MAP).await;
     let block = "import {\n  to = k8sconnect_object.it\n  identity = {\n    api_version = \"v1\"\n    \
                  kind = \"ConfigMap\"\n    namespace = \"NS\"\n    name = \"settings\"\n  }\n}\n";

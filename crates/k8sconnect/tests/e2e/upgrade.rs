@@ -59,7 +59,7 @@ async fn state_noting(
     (key, note): (&str, &str),
 ) {
     let registry = match tool {
-        Tool::Terraform => "registry.terraform.io",
+        Tool::Terraform | Tool::PinnedTerraform => "registry.terraform.io",
         Tool::OpenTofu => "registry.opentofu.org",
     };
     let private = json!({ key: BASE64.encode(note) });

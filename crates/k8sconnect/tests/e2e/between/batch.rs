@@ -8,7 +8,7 @@ use serde_json::Value;
 use testkit::proxy::{Action, Fate, Proxy, Rule, Tally, Turn, Which};
 use testkit::{Manifest, Run, Tool};
 
-use super::tables::{How, Operation, Theirs};
+use super::tables::{Effect, How, Operation, RIVAL, Theirs};
 use super::{Case, Expected, Gap, PARALLEL};
 use crate::workspace::Workspace;
 
@@ -43,8 +43,8 @@ struct Error {
 }
 
 impl Batch {
-    pub(super) async fn new(cases: Vec<Case>) -> Self {
-        let at = Workspace::new(Tool::Terraform).await;
+    pub(super) async fn new(tool: Tool, cases: Vec<Case>) -> Self {
+        let at = Workspace::new(tool).await;
         let proxy = Proxy::before(at.cluster).await.unwrap();
         at.kubeconfig(&proxy.kubeconfig());
         let entry = |(number, case)| Entry {
@@ -83,12 +83,10 @@ impl Batch {
         self.at.runner.write("main.tf", &resources.join("\n")).unwrap();
         self.at.init().await;
         self.at.runner.apply_with(&[PARALLEL]).await.unwrap().successful().unwrap();
-        let drifter = self.at.cluster.act_as("kubectl-edit");
         for entry in &self.entries {
             if entry.case.operation.drifts() {
                 let specimen = entry.case.specimen;
-                let target = specimen.target(self.namespace(), &entry.name);
-                drifter.strategic_patch(&target, (specimen.drift)()).await.unwrap();
+                specimen.let_drift(self.at.cluster, self.namespace(), &entry.name).await;
             }
         }
         for entry in &self.entries {
@@ -168,9 +166,14 @@ impl Batch {
         }
     }
 
-    /// What others made in our place is as they made it; then they take it away.
+    /// What others made in our place is as they made it; then they take it away. What they took
+    /// from us, and we may not take back, they give up.
     async fn clear_away_strangers(&mut self) {
         for entry in &self.entries {
+            if entry.case.write.effect == Effect::Contests {
+                let named = entry.case.specimen.named(self.at.namespace.name(), &entry.name);
+                self.at.cluster.act_as(RIVAL).force().apply(named).await.unwrap();
+            }
             if !entry.case.leaves_a_stranger() {
                 continue;
             }

@@ -37,9 +37,7 @@ impl Learned {
                     *body = specimen.edited(namespace, specimen.name);
                 }
                 if takes_part(specimen) && operation.drifts() {
-                    let target = specimen.target(namespace, specimen.name);
-                    let editor = at.cluster.act_as("kubectl-edit");
-                    editor.strategic_patch(&target, (specimen.drift)()).await.unwrap();
+                    specimen.let_drift(at.cluster, namespace, specimen.name).await;
                 }
             }
             let resources: Vec<_> = SPECIMENS

@@ -6,11 +6,12 @@ mod writes;
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::{ControlPlane, Target};
 
-pub(super) use specimens::SPECIMENS;
+pub(super) use specimens::{SPECIMENS, definition};
 use writes::ANY_KIND;
+pub(super) use writes::RIVAL;
 
 /// An object that is put through every operation.
 pub(super) struct Specimen {
@@ -26,7 +27,7 @@ pub(super) struct Specimen {
     pub(super) settings: &'static str,
     /// The user's edit, as a replacement in the body.
     pub(super) edit: (&'static str, &'static str),
-    /// What a drift repair finds: a strategic merge patch.
+    /// What a drift repair finds: a merge patch.
     pub(super) drift: fn() -> Value,
     /// Fields that are in the body and yet others' to decide, as JSON pointers.
     pub(super) ignored: &'static [&'static str],
@@ -106,6 +107,8 @@ pub(super) enum Effect {
     Restores,
     /// One of theirs is there before ours.
     Forestalls,
+    /// It is taken from us, and we must not take it back.
+    Contests,
 }
 
 #[derive(Clone, Copy)]
@@ -166,6 +169,23 @@ impl Specimen {
 
     pub(super) fn target(&self, namespace: &str, name: &str) -> Target {
         Target::new(self.api_version, self.kind, namespace, name)
+    }
+
+    /// Nothing but its name, for a manager that applies it.
+    pub(super) fn named(&self, namespace: &str, name: &str) -> Value {
+        json!({"apiVersion": self.api_version, "kind": self.kind,
+               "metadata": {"name": name, "namespace": namespace}})
+    }
+
+    pub(super) async fn let_drift(&self, cluster: &ControlPlane, namespace: &str, name: &str) {
+        let (target, patch) = (self.target(namespace, name), (self.drift)());
+        let editor = cluster.act_as("kubectl-edit");
+        // Custom kinds know no other patch, and lists of the others are merged by this one only.
+        let drifted = match self.api_version.contains("example.com") {
+            true => editor.merge_patch(&target, patch).await,
+            false => editor.strategic_patch(&target, patch).await,
+        };
+        drifted.unwrap();
     }
 
     /// Waits until its controller has nothing to write any more. A write of its between plan and

@@ -1,13 +1,13 @@
 //! The objects, each with an edit and a drift of its own.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::writes::{self, of_web};
 use super::{Breadth, Operation, Specimen, Takeover};
 
 const USUAL: &[Operation] = &[Operation::Create, Operation::Update, Operation::Repair];
 
-pub(in super::super) static SPECIMENS: [Specimen; 8] = [
+pub(in super::super) static SPECIMENS: [Specimen; 12] = [
     Specimen {
         name: "settings",
         api_version: "v1",
@@ -221,7 +221,123 @@ data:
         breadth: Breadth::OwnWrites,
         writes: writes::FOUNDLING,
     },
+    Specimen {
+        name: "noted",
+        api_version: "v1",
+        kind: "ConfigMap",
+        collection: "/api/v1/namespaces/NS/configmaps",
+        body: "
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: NAME
+  namespace: NS
+  annotations: {example.com/note: ours}
+data:
+  greeting: hello
+  app.conf: |
+    workers = 2
+",
+        settings: "ignore_fields = [\"data[\\\"app.conf\\\"]\", \
+                   \"metadata.annotations.example.com/note\"]",
+        ignored: &["/data/app.conf", "/metadata/annotations/example.com~1note"],
+        takeover: Takeover::Refused,
+        edit: ("hello", "good day"),
+        drift: || json!({"data": {"greeting": "drifted"}}),
+        operations: &[Operation::Update, Operation::Repair],
+        breadth: Breadth::OwnWrites,
+        writes: writes::NOTED,
+    },
+    Specimen {
+        name: "released",
+        api_version: "apps/v1",
+        kind: "Deployment",
+        collection: "/apis/apps/v1/namespaces/NS/deployments",
+        body: SCALABLE,
+        settings: "ignore_fields = [\"spec.template.spec.containers[?(@.name=='web')].image\"]",
+        ignored: &["/spec/template/spec/containers/0/image"],
+        takeover: Takeover::Refused,
+        edit: ("replicas: 2", "replicas: 3"),
+        drift: || json!({"spec": {"replicas": 7}}),
+        operations: &[Operation::Update],
+        breadth: Breadth::OwnWrites,
+        writes: writes::RELEASED,
+    },
+    Specimen {
+        name: "peaceful",
+        api_version: "v1",
+        kind: "ConfigMap",
+        collection: "/api/v1/namespaces/NS/configmaps",
+        body: "
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: NAME
+  namespace: NS
+data:
+  greeting: hello
+  colour: red
+",
+        settings: "force_conflicts = false",
+        ignored: &[],
+        takeover: Takeover::Refused,
+        edit: ("red", "blue"),
+        drift: || json!({"data": {"colour": null}}),
+        operations: USUAL,
+        breadth: Breadth::OwnWrites,
+        writes: writes::PEACEFUL,
+    },
+    Specimen {
+        name: "garden",
+        api_version: "between.example.com/v1",
+        kind: "Plot",
+        collection: "/apis/between.example.com/v1/namespaces/NS/plots",
+        body: "
+apiVersion: between.example.com/v1
+kind: Plot
+metadata:
+  name: NAME
+  namespace: NS
+spec:
+  tags: [sunny, dry]
+  beds:
+  - {name: a, crop: beans}
+  - {name: b, crop: kale}
+  path: [gate, shed]
+",
+        settings: "",
+        ignored: &[],
+        takeover: Takeover::Refused,
+        edit: ("crop: kale", "crop: peas"),
+        drift: || json!({"spec": {"path": ["pond"]}}),
+        operations: USUAL,
+        breadth: Breadth::OwnWrites,
+        writes: writes::GARDEN,
+    },
 ];
+
+/// The kind of the custom ones: a set, a list by key, an atomic list.
+pub(in super::super) fn definition() -> Value {
+    let text = json!({"type": "string"});
+    let bed = json!({"type": "object", "required": ["name"],
+        "properties": {"name": text, "crop": text, "depth": {"type": "integer"}}});
+    let spec = json!({"type": "object", "properties": {
+        "tags": {"type": "array", "items": text, "x-kubernetes-list-type": "set"},
+        "beds": {"type": "array", "items": bed, "x-kubernetes-list-type": "map",
+                 "x-kubernetes-list-map-keys": ["name"]},
+        "path": {"type": "array", "items": text},
+    }});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "plots.between.example.com"},
+        "spec": {
+            "group": "between.example.com", "scope": "Namespaced",
+            "names": {"kind": "Plot", "plural": "plots", "singular": "plot"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+                {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}],
+        },
+    })
+}
 
 const SCALABLE: &str = "
 apiVersion: apps/v1

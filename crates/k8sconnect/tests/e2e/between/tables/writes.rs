@@ -220,6 +220,68 @@ pub(super) static SCALED: &[Write] = &[
     displaces("a deletion", Effect::Deletes, How::Delete),
 ];
 
+pub(super) static NOTED: &[Write] = &[
+    adds("the ignored leaf changed", How::Merge(|| json!({"data": {"app.conf": "theirs"}}))),
+    adds(
+        "the ignored annotation applied",
+        How::Apply("flux", || json!({"metadata": {"annotations": {"example.com/note": "theirs"}}})),
+    ),
+    meddles("the ignored leaf deleted", How::Merge(|| json!({"data": {"app.conf": null}}))),
+    meddles("all leaves deleted", How::Merge(|| json!({"data": null}))),
+    meddles("a leaf of ours changed", How::Merge(|| json!({"data": {"greeting": "salut"}}))),
+    meddles("all ownership erased", How::Merge(|| json!({"metadata": {"managedFields": [{}]}}))),
+];
+
+pub(super) static RELEASED: &[Write] = &[
+    adds("the ignored leaf changed", How::Strategic(|| of_web(json!({"image": "nginx:9"})))),
+    adds("the ignored leaf applied", How::Apply("ci", || of_web(json!({"image": "nginx:8"})))),
+    meddles("our replicas scaled", How::Scale(5)),
+];
+
+pub(super) static PEACEFUL: &[Write] = &[
+    adds("a label", How::Merge(|| json!({"metadata": {"labels": {"team": "theirs"}}}))),
+    adds("a leaf of theirs", How::Apply(RIVAL, || json!({"data": {"theirs": "1"}}))),
+    meddles(
+        "a leaf of ours applied alike",
+        How::Apply(RIVAL, || json!({"data": {"greeting": "hello"}})),
+    ),
+    meddles("a leaf of ours deleted", How::Merge(|| json!({"data": {"greeting": null}}))),
+    displaces(
+        "a leaf of ours taken by force",
+        Effect::Contests,
+        How::Apply(RIVAL, || json!({"data": {"greeting": "salut"}})),
+    ),
+];
+
+/// Who applies, and gives up again what is contested.
+pub(in super::super) const RIVAL: &str = "flux";
+
+pub(super) static GARDEN: &[Write] = &[
+    adds("a member of theirs", How::Apply("flux", || json!({"spec": {"tags": ["windy"]}}))),
+    adds("an item of theirs", How::Apply("flux", || of_bed(json!({"name": "c", "crop": "corn"})))),
+    adds("a field in our item", How::Apply("flux", || of_bed(json!({"name": "a", "depth": 3})))),
+    meddles(
+        "our item taken by force",
+        How::Apply("flux", || of_bed(json!({"name": "a", "crop": "corn"}))),
+    ),
+    meddles("our member removed", How::Json(|| json!([{"op": "remove", "path": "/spec/tags/0"}]))),
+    meddles(
+        "our items reordered",
+        How::Json(|| {
+            json!([{"op": "replace", "path": "/spec/beds", "value": [
+                {"name": "b", "crop": "kale"}, {"name": "a", "crop": "beans"},
+            ]}])
+        }),
+    ),
+    meddles("our atomic list changed", How::Merge(|| json!({"spec": {"path": ["x", "gate"]}}))),
+    meddles("a list of ours deleted", How::Merge(|| json!({"spec": {"beds": null}}))),
+    displaces("a deletion", Effect::Deletes, How::Delete),
+];
+
+fn of_bed(bed: Value) -> Value {
+    json!({"spec": {"beds": [bed]}})
+}
+
 pub(super) static FOUNDLING: &[Write] = &[
     displaces("the same before us", Effect::Forestalls, How::Create(|| json!({}))),
     write(
