@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 /// Words of which the server knows a few only.
-const PAIRS: [(&str, &str); 12] = [
+const PAIRS: [(&str, &str); 13] = [
     ("Always", "IfNotPresent"),
     ("TCP", "UDP"),
     ("Prefix", "Exact"),
@@ -18,6 +18,8 @@ const PAIRS: [(&str, &str); 12] = [
     ("Forbid", "Replace"),
     ("Immediate", "WaitForFirstConsumer"),
     ("None", "NoneOnDryRun"),
+    // The types of a schema, which most leaves of a definition are.
+    ("string", "integer"),
 ];
 
 pub(super) fn value(value: &Value) -> Value {
@@ -79,6 +81,7 @@ mod tests {
             (json!(0.5), json!(1.0)),
             (json!(true), json!(false)),
             (json!("UDP"), json!("TCP")),
+            (json!("string"), json!("integer")),
         ] {
             assert_eq!(value(&one), other);
         }
