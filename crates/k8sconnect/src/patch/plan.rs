@@ -6,7 +6,9 @@ use k8sconnect_core::owners::Manager;
 use k8sconnect_core::patch::{Patch, manager_of};
 use serde_json::{Value as Json, json};
 use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
+use tokio::time::Instant;
 
+use super::PATIENCE;
 use super::held::Held;
 use super::model::{PatchModel, managed_fields};
 use super::trial::{Remembered, Surgery, Trial};
@@ -18,7 +20,7 @@ use crate::session::Session;
 use crate::{leaves, messages, place};
 
 pub(crate) async fn plan(
-    _ctx: &Context,
+    ctx: &Context,
     session: &Session,
     request: Plan<PatchModel>,
     notices: &mut Diagnostics,
@@ -53,7 +55,13 @@ pub(crate) async fn plan(
     };
     let targets = Targets::from(&*session.cluster(&connection).await?);
     let way = held.as_ref().map_or(Way::AsBefore, |held| Way::of(&config, held));
-    let found = look(session, &targets, key, held.as_ref(), way).await?;
+    let mut found = look(session, &targets, key, held.as_ref(), way).await?;
+    // Terraform plans again while it applies, in a process that reads nothing, and allows deferrals
+    // only then. What was known in the plan that the user saw must not become unknown.
+    let read = held.as_ref().is_some_and(|held| session.memory.has_read(held.id()));
+    if ctx.capabilities().deferral_allowed && !read {
+        found = Some(at_last(&targets, key, held.as_ref(), found).await?);
+    }
     if let Some(held) = &held {
         check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
     }
@@ -196,6 +204,34 @@ async fn look(
     match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Found::Object(answer) => Ok(Some((location, answer.object, Sighting::ForPlan))),
         Found::Absent(_) | Found::NotServed(_) => Ok(None),
+    }
+}
+
+/// The target right before it is written: what this run makes is waited for, and what is no longer
+/// the object that was planned for is refused.
+async fn at_last(
+    targets: &Targets,
+    key: &ObjectKey,
+    held: Option<&Held>,
+    found: Option<(Location, Json, Sighting)>,
+) -> Result<(Location, Json, Sighting), Diagnostics> {
+    match (found, held) {
+        (Some((_, live, _)), Some(held))
+            if !held.is_same_object(&live) && held.past().is_some() =>
+        {
+            Err(messages::object::changed_meanwhile(key).into())
+        }
+        (Some(found), _) => Ok(found),
+        (None, Some(_)) => Err(messages::object::changed_meanwhile(key).into()),
+        (None, None) => {
+            let unanswered = |error| messages::refusal::unanswered(key, &error);
+            let missing = || messages::patch::missing(key, PATIENCE);
+            let deadline = Instant::now() + PATIENCE;
+            let kind = targets.await_kind(&key.gvk, deadline).await.map_err(unanswered)?;
+            let location = place::location(kind.ok_or_else(missing)?, key);
+            let live = targets.await_object(&location, deadline).await.map_err(unanswered)?;
+            Ok((location, live.ok_or_else(missing)?, Sighting::ForPlan))
+        }
     }
 }
 

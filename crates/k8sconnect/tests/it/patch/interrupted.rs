@@ -258,3 +258,51 @@ async fn a_whole_life_neither_creates_nor_deletes() {
     assert_eq!(verbs, expected.into(), "{asked:?}");
     assert_eq!(ward.live().await["metadata"]["uid"], uid);
 }
+
+#[tokio::test]
+async fn a_target_made_anew_or_gone_since_the_plan_is_told_in_our_words() {
+    let applying = |ward: &Ward| {
+        ward.core().with_capabilities(tfplugin::Capabilities {
+            write_only_attributes_allowed: true,
+            deferral_allowed: true,
+        })
+    };
+    for (attribute, text) in TEXTS {
+        let ward = Ward::config_map().await;
+        let state = ward.create(attribute, text).await;
+        let drift = json!({"data": {"a": "drift"}});
+        ward.world.cluster.act_as("x").merge_patch(&ward.target, drift).await.unwrap();
+        let core = ward.core();
+        let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+        let config = ward.config(attribute, text);
+        let plan = core.plan(PATCH, &config, Some(&read)).await.unwrap();
+        ward.remake(&ward.body()).await;
+        let told = refused(applying(&ward).apply(PATCH, &config, Some(&read), &plan).await);
+        assert!(told.contains("deleted and made anew, while this plan was made"), "{told}");
+        ward.world.cluster.delete(&ward.target).await.unwrap();
+        let told = refused(applying(&ward).apply(PATCH, &config, Some(&read), &plan).await);
+        assert!(told.contains("Run again"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_target_whose_kind_comes_in_the_same_run_is_patched_when_both_are_there() {
+    let world = crate::world::World::new().await;
+    let kinds = world.kinds();
+    let find = |name: &str| kinds.iter().find(|kind| kind.name == name).unwrap();
+    let (definition, garden) = (find("crd-structural"), find("cr-garden"));
+    let ward = Ward::of(world, testkit::Target::of(&garden.value).unwrap());
+    let config = ward.config("patch", "spec: {gnomes: 3}");
+    let plan = ward.core().plan(PATCH, &config, None).await.unwrap();
+    let core = ward.core();
+    let makes = async {
+        ward.world.make(definition).await;
+        ward.world.cluster.act_as("gardener").apply(&garden.value).await.unwrap();
+    };
+    let (made, ()) = tokio::join!(core.apply(PATCH, &config, None, &plan), makes);
+    let state = made.unwrap().present().unwrap();
+    assert_eq!(ward.live().await["spec"]["gnomes"], 3);
+    ward.settled("patch", "spec: {gnomes: 3}", &state).await;
+    ward.destroy(&state).await;
+    ward.world.clear(std::slice::from_ref(definition)).await;
+}
