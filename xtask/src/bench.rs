@@ -1,148 +1,141 @@
-//! `bench startup`: Terraform starts the provider three to five times a command, so its
-//! size, its start and its idle memory are measured against bars, and a miss is an error.
+//! `bench`: our provider beside its peers and beside a floor, in one run on one control plane.
+//!
+//! The machine may be slow or busy; what counts is how the contenders stand to each other, how
+//! many requests each object costs, and how much memory is held. The floor is a provider that
+//! does nothing: what Terraform itself needs for as many resources of the same size.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+mod bars;
+mod chart;
+mod contender;
+mod life;
+mod report;
+mod startup;
+mod workload;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P521_SHA512};
+use anyhow::Result;
+use testkit::proxy::{Fate, Proxy, Rule, Turn, Which};
+use testkit::{ControlPlane, Parts};
 
-use crate::cargo::{Profile, build_provider};
-use crate::screen::{Ink, heading, line, paint};
+use crate::cargo::root;
+use crate::screen::{Ink, heading, line, paint, seconds};
+use contender::Contender;
+use life::{Life, Measured};
+pub(crate) use startup::startup;
+use workload::Workload;
 
-const RUNS: usize = 50;
-const MEGABYTE: f64 = 1_000_000.0;
+/// What a call to a cloud's API server takes on the way.
+const LATENCY: Duration = Duration::from_millis(20);
 
-/// What Terraform puts in the environment to show that it, and no person, is calling.
-const COOKIE: (&str, &str) =
-    ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
+/// What one contender may take for one setup before it is left out of larger ones.
+const PATIENCE: Duration = Duration::from_secs(600);
 
-struct Bar {
-    what: &'static str,
-    value: f64,
-    most: f64,
-    unit: &'static str,
+/// What to measure.
+pub(crate) struct Options {
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) contenders: Vec<Contender>,
+    pub(crate) slow: Slow,
 }
 
-pub(crate) fn startup() -> Result<ExitCode> {
-    heading("The release binary of the provider");
-    let binary = build_provider(Profile::Release)?;
-    let size = std::fs::metadata(&binary)?.len();
-    let certificate = client_certificate()?;
-    // The first start reads the binary from the disk: that is the disk's time, not ours.
-    Running::start(&binary, &certificate)?;
-    let mut starts = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
-        starts.push(Running::start(&binary, &certificate)?.took);
-    }
-    starts.sort();
-    let resident = Running::start(&binary, &certificate)?.settled_memory()?;
-
-    let median = starts[RUNS / 2].as_secs_f64() * 1000.0;
-    let bars = [
-        Bar { what: "binary", value: size as f64 / MEGABYTE, most: 15.0, unit: "MB" },
-        Bar { what: "spawn to handshake, median", value: median, most: 5.0, unit: "ms" },
-        Bar {
-            what: "resident while idle",
-            value: resident as f64 / MEGABYTE,
-            most: 10.0,
-            unit: "MB",
-        },
-    ];
-    let mut missed = 0;
-    for bar in &bars {
-        let held = bar.value <= bar.most;
-        let mark = if held {
-            paint(Ink::Green, "held")
-        } else {
-            missed += 1;
-            paint(Ink::Red, "MISSED")
-        };
-        line(&format!(
-            "{:<28}{:>8.2} {}   at most {:>4} {}   {mark}",
-            bar.what, bar.value, bar.unit, bar.most, bar.unit
-        ));
-    }
-    let p90 = starts[RUNS * 9 / 10].as_secs_f64() * 1000.0;
-    line(&format!("{:<28}{p90:>8.2} ms   of {RUNS} starts", "spawn to handshake, p90"));
-    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+/// What becomes of a contender that would take very long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slow {
+    LeftOut,
+    WaitedFor,
 }
 
-/// As Terraform makes one: self-signed, on the curve that go-plugin uses.
-fn client_certificate() -> Result<String> {
-    let key = KeyPair::generate_for(&PKCS_ECDSA_P521_SHA512)?;
-    let params = CertificateParams::new(vec!["localhost".to_owned()])?;
-    Ok(params.self_signed(&key)?.pem())
-}
-
-/// A provider that has said its handshake line; ended when dropped.
-struct Running {
-    child: Child,
-    socket: PathBuf,
-    took: Duration,
-}
-
-impl Running {
-    fn start(binary: &Path, certificate: &str) -> Result<Self> {
-        let started = Instant::now();
-        let mut child = Command::new(binary)
-            .env(COOKIE.0, COOKIE.1)
-            .env("PLUGIN_PROTOCOL_VERSIONS", "6")
-            .env("PLUGIN_MIN_PORT", "10000")
-            .env("PLUGIN_MAX_PORT", "25000")
-            .env("PLUGIN_CLIENT_CERT", certificate)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("`{}` cannot be started", binary.display()))?;
-        let stdout = child.stdout.take().context("no standard output")?;
-        let mut handshake = String::new();
-        BufReader::new(stdout).read_line(&mut handshake)?;
-        let took = started.elapsed();
-        let fields: Vec<&str> = handshake.split('|').collect();
-        let ["1", "6", "unix", socket, ..] = fields.as_slice() else {
-            let _ = child.kill();
-            let _ = child.wait();
-            bail!("the provider's first line is no handshake: {handshake:?}");
-        };
-        Ok(Self { child, socket: PathBuf::from(socket), took })
-    }
-
-    /// Resident bytes once they no longer change.
-    fn settled_memory(&self) -> Result<u64> {
-        let deadline = Instant::now() + Duration::from_secs(5);
-        let mut last = self.memory()?;
-        loop {
-            std::thread::sleep(Duration::from_millis(200));
-            let now = self.memory()?;
-            if now == last || Instant::now() > deadline {
-                return Ok(now);
-            }
-            last = now;
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            sizes: vec![100, 500, 1000],
+            contenders: Contender::ALL.to_vec(),
+            slow: Slow::LeftOut,
         }
     }
+}
 
-    fn memory(&self) -> Result<u64> {
-        let answer = Command::new("ps")
-            .args(["-o", "rss=", "-p", &self.child.id().to_string()])
-            .output()
-            .context("`ps` is needed to read the memory of a process")?;
-        let kibibytes: u64 = String::from_utf8_lossy(&answer.stdout)
-            .trim()
-            .parse()
-            .context("`ps` gave no number")?;
-        Ok(kibibytes * 1024)
+/// How far away the API server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Distance {
+    Near,
+    /// With [`LATENCY`] on every call.
+    Far,
+}
+
+impl Distance {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Near => "no latency",
+            Self::Far => "20 ms latency",
+        }
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        // Killed, it could not do this itself.
-        let _ = std::fs::remove_file(&self.socket);
+pub(crate) async fn run(options: Options) -> Result<ExitCode> {
+    let started = Instant::now();
+    heading("Contenders");
+    let mut entered = Vec::new();
+    for contender in &options.contenders {
+        let (contender, binary) = (*contender, contender.binary().await?);
+        line(&format!("{:<24}{}", contender.name(), contender.description()));
+        entered.push((contender, binary));
     }
+    let cluster = ControlPlane::start(Parts::ApiServer).await?;
+    let far = Proxy::before(&cluster).await?;
+    far.rule(Rule::new(Which::any(), Turn::Every, Fate::Delay(LATENCY)));
+
+    let mut all: Vec<Measured> = Vec::new();
+    for distance in [Distance::Near, Distance::Far] {
+        let kubeconfig = match distance {
+            Distance::Near => cluster.kubeconfig(),
+            Distance::Far => far.kubeconfig(),
+        };
+        for workload in [Workload::ConfigMap, Workload::Deployment] {
+            let mut pace: BTreeMap<Contender, Duration> = BTreeMap::new();
+            for size in &options.sizes {
+                heading(&format!("{size} × {}, {}", workload.name(), distance.name()));
+                for (contender, binary) in &entered {
+                    let expected = pace.get(contender).map(|each| *each * (*size as u32));
+                    if let Some(expected) = expected
+                        && expected > PATIENCE
+                        && options.slow == Slow::LeftOut
+                    {
+                        let left_out = format!(
+                            "· {}: left out, it would take about {:.0} min (`--patiently` waits)",
+                            contender.name(),
+                            expected.as_secs_f64() / 60.0
+                        );
+                        line(&paint(Ink::Dim, &left_out));
+                        continue;
+                    }
+                    let life = Life {
+                        cluster: &cluster,
+                        kubeconfig: &kubeconfig,
+                        contender: *contender,
+                        distance,
+                        workload,
+                        size: *size,
+                    };
+                    let starting = Instant::now();
+                    all.extend(life.live(binary).await?);
+                    let took = starting.elapsed();
+                    pace.insert(*contender, took / (*size as u32));
+                    let told = format!("· {}: {}", contender.name(), seconds(took));
+                    line(&paint(Ink::Dim, &told));
+                }
+            }
+        }
+    }
+    report::print(&all);
+    let verdicts = bars::judge(&all);
+    let missed = report::print_bars(&verdicts);
+    report::write(&root().join("bench"), &all, &verdicts)?;
+    line(&format!(
+        "bench/results.json and bench/chart.svg are written, after {}",
+        seconds(started.elapsed())
+    ));
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

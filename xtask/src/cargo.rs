@@ -32,19 +32,28 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 
 /// Builds the provider as users get it, cargo's own progress on standard error.
 pub(crate) fn build_provider(profile: Profile) -> Result<PathBuf> {
-    let mut command = cargo(&["build", "--package", "k8sconnect", "--bin", PROVIDER]);
-    command.args(["--message-format", "json-render-diagnostics"]);
+    build(&["--package", "k8sconnect", "--bin", PROVIDER], profile, PROVIDER)
+}
+
+/// Builds an example program, optimised.
+pub(crate) fn build_example(package: &str, name: &str) -> Result<PathBuf> {
+    build(&["--package", package, "--example", name], Profile::Release, name)
+}
+
+fn build(what: &[&str], profile: Profile, name: &str) -> Result<PathBuf> {
+    let mut command = cargo(&["build", "--message-format", "json-render-diagnostics"]);
+    command.args(what);
     if profile == Profile::Release {
         command.arg("--release");
     }
     let output = command.stderr(Stdio::inherit()).output().context("`cargo` cannot be started")?;
     if !output.status.success() {
-        bail!("the provider does not build; cargo's words are above");
+        bail!("`{name}` does not build; cargo's words are above");
     }
     messages(&output.stdout)
-        .filter(|message| message["target"]["name"] == PROVIDER)
+        .filter(|message| message["target"]["name"] == name)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .context("`cargo build` did not say where it put the provider")
+        .with_context(|| format!("`cargo build` did not say where it put `{name}`"))
 }
 
 /// Runs this very command once more, built as users get it. Unoptimised, what we compute in

@@ -1,4 +1,4 @@
-//! `cargo xtask demo | test | corpus | bench startup`: the commands that a newcomer and CI run.
+//! `cargo xtask demo | test | corpus | bench`: the commands that a newcomer and CI run.
 //! They only drive; what they drive lives in `testkit` and in the crates themselves.
 
 #![expect(clippy::print_stdout, reason = "a command line tool talks to its user")]
@@ -30,6 +30,11 @@ usage: cargo xtask <command>
   corpus DIR --every-leaf | --sample N [--seed N]
                      every leaf of those documents (or N edits of each) changed and
                      removed in turn and planned, without Terraform
+  bench [--quick] [--without-peers] [--patiently]
+                     ours, two peers and a floor side by side: times, memory and requests,
+                     against the bars; bench/ holds what was found
+                     --quick measures 100 objects, not 500 and 1000 as well
+                     --patiently leaves no slow peer out of the large ones
   bench startup      size, start and memory of the release binary, against the bars";
 
 #[tokio::main]
@@ -61,12 +66,26 @@ async fn run() -> Result<ExitCode> {
             }
         }
         ["bench", "startup"] => bench::startup(),
+        ["bench", flags @ ..] => bench::run(bench_options(flags)?).await,
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)
         }
         _ => bail!("`{}` is not a command\n\n{USAGE}", words.join(" ")),
     }
+}
+
+fn bench_options(flags: &[&str]) -> Result<bench::Options> {
+    let mut options = bench::Options::default();
+    for flag in flags {
+        match *flag {
+            "--quick" => options.sizes = vec![100],
+            "--patiently" => options.slow = bench::Slow::WaitedFor,
+            "--without-peers" => options.contenders.retain(|one| !one.is_peer()),
+            unknown => bail!("`{unknown}` is not a flag of `bench`\n\n{USAGE}"),
+        }
+    }
+    Ok(options)
 }
 
 fn corpus_options(flags: &[&str]) -> Result<corpus::Options> {

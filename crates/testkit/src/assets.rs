@@ -24,6 +24,9 @@ const KSTATUS: &str = "1.3.0";
 const KWOK: &str = "0.7.0";
 const OPENTOFU: &str = "1.12.6";
 const TERRAFORM: &str = "1.13.3";
+/// The newest state of its main branch that the module proxy lists; its tags there are old.
+const PEER_KUBERNETES: &str = "1.13.4-0.20260821094251-3a33fb6cc605";
+const PEER_KUBECTL: &str = "1.19.0";
 
 /// The oldest minor versions of the command line tools that the provider supports.
 const OLDEST_TERRAFORM_MINOR: u32 = 11;
@@ -41,6 +44,9 @@ pub enum Asset {
     Kwok,
     OpenTofu,
     Terraform,
+    /// Other providers, to be measured beside ours.
+    PeerKubernetes,
+    PeerKubectl,
 }
 
 /// Where a binary would be taken from, without taking it.
@@ -64,6 +70,8 @@ impl Asset {
             Self::Kwok => "kwok",
             Self::OpenTofu => "tofu",
             Self::Terraform => "terraform",
+            Self::PeerKubernetes => "terraform-provider-kubernetes",
+            Self::PeerKubectl => "terraform-provider-kubectl",
         }
     }
 
@@ -139,13 +147,16 @@ impl Asset {
         )
     }
 
-    fn version_text(self, kubernetes: KubernetesVersion) -> String {
+    /// The version that is built.
+    pub fn version_text(self, kubernetes: KubernetesVersion) -> String {
         match self {
             Self::Etcd => ETCD.to_owned(),
             Self::Kstatus => KSTATUS.to_owned(),
             Self::Kwok => KWOK.to_owned(),
             Self::OpenTofu => OPENTOFU.to_owned(),
             Self::Terraform => TERRAFORM.to_owned(),
+            Self::PeerKubernetes => PEER_KUBERNETES.to_owned(),
+            Self::PeerKubectl => PEER_KUBECTL.to_owned(),
             Self::KubeApiserver
             | Self::KubeControllerManager
             | Self::KubeScheduler
@@ -160,7 +171,7 @@ impl Asset {
             Self::KubeControllerManager | Self::Etcd | Self::Kwok => 1.5,
             Self::KubeScheduler | Self::Kstatus => 0.5,
             Self::Kubectl => 1.0,
-            Self::OpenTofu => 4.0,
+            Self::OpenTofu | Self::PeerKubernetes | Self::PeerKubectl => 4.0,
             Self::Terraform => 2.0,
         }
     }
@@ -214,13 +225,20 @@ impl Asset {
                     vec![format!("{path}/version.dev=no")],
                 )
             }
+            Self::PeerKubernetes | Self::PeerKubectl => {
+                let path = match self {
+                    Self::PeerKubectl => "github.com/gavinbunney/terraform-provider-kubectl",
+                    _ => "github.com/hashicorp/terraform-provider-kubernetes",
+                };
+                (Recipe::Copied { module: Module { path, version } }, ".".to_owned(), vec![])
+            }
         }
     }
 
     /// What the developer brought along, if it is fit.
     fn provided(self, wanted: Wanted) -> Option<PathBuf> {
-        if self == Self::Kstatus {
-            // A program of ours, which nobody else has.
+        if matches!(self, Self::Kstatus | Self::PeerKubernetes | Self::PeerKubectl) {
+            // A program of ours, which nobody else has; peers, which are measured as pinned.
             return None;
         }
         if let Some(folder) = std::env::var_os("KUBEBUILDER_ASSETS") {

@@ -5,6 +5,7 @@
 
 pub mod assets;
 pub mod audit;
+mod built;
 mod client;
 pub mod control_plane;
 mod household;
@@ -19,6 +20,7 @@ pub mod sweep;
 pub mod target;
 pub mod terraform;
 pub mod tunnel;
+pub mod ward;
 
 pub use audit::{Filter, Request};
 pub use client::Answer;
@@ -27,5 +29,6 @@ pub use namespace::TestNamespace;
 pub use respell::respell;
 pub use rival::Rival;
 pub use target::{Manifest, Target};
-pub use terraform::{Plan, PlanOutcome, Run, Runner, Tool};
+pub use terraform::{Mirrored, Plan, PlanOutcome, Run, Runner, Tool};
 pub use tunnel::{Speech, Tunnel};
+pub use ward::{Usage, Warded};

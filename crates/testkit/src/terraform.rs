@@ -16,7 +16,7 @@ use tokio::process::Command;
 
 use crate::assets::{Asset, KubernetesVersion};
 use crate::client::blocking;
-pub use provider::{PROVIDER_VARIABLE, provider_binary};
+pub use provider::{Mirrored, PROVIDER_VARIABLE, provider_binary};
 
 /// Far beyond any test's needs; a hanging tool shall fail a test, not the day.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -67,6 +67,7 @@ pub struct Runner {
     /// Holds the mirror and the tool's configuration, beside `work`.
     folder: TempDir,
     environment: BTreeMap<String, String>,
+    patience: Duration,
 }
 
 /// How a command ended, and all it said: standard output, then standard error.
@@ -121,17 +122,28 @@ impl Runner {
 
     /// With the given binary as our provider.
     pub async fn with_provider(tool: Tool, provider: Option<&Path>) -> Result<Self> {
+        Self::with_mirrored(tool, provider.map(Mirrored::ours).as_slice()).await
+    }
+
+    /// With whatever providers.
+    pub async fn with_mirrored(tool: Tool, providers: &[Mirrored]) -> Result<Self> {
         let binary = tool.binary().await?;
         let folder = TempDir::with_prefix("k8sconnect-run-")?;
         let root = folder.path();
         for name in ["work", "home", "mirror", "tmp"] {
             std::fs::create_dir(root.join(name))?;
         }
-        if let Some(provider) = provider {
-            provider::mirror(&root.join("mirror"), tool.registry(), provider)?;
+        for provider in providers {
+            provider.put_into(&root.join("mirror"), tool.registry())?;
         }
         std::fs::write(root.join("cli.tfrc"), provider::cli_configuration(root))?;
-        Ok(Self { binary, folder, environment: BTreeMap::new() })
+        Ok(Self { binary, folder, environment: BTreeMap::new(), patience: PATIENCE })
+    }
+
+    /// How long a command may take; five minutes unless said otherwise.
+    pub fn patience(&mut self, patience: Duration) -> &mut Self {
+        self.patience = patience;
+        self
     }
 
     /// Leaves everything on the disk for somebody to go on with; answers with the folder.
@@ -262,10 +274,14 @@ impl Runner {
 
     /// Any command.
     pub async fn run(&self, arguments: &[&str]) -> Result<Run> {
-        let output = tokio::time::timeout(PATIENCE, self.command(arguments).output())
+        let output = tokio::time::timeout(self.patience, self.command(arguments).output())
             .await
             .with_context(|| {
-                format!("`{}` did not end within {} s", arguments.join(" "), PATIENCE.as_secs())
+                format!(
+                    "`{}` did not end within {} s",
+                    arguments.join(" "),
+                    self.patience.as_secs()
+                )
             })?
             .with_context(|| format!("`{}` cannot be started", self.binary.display()))?;
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -195,7 +195,12 @@ pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String
             "--node-port=0".into(),
             "--node-lease-duration-seconds=40".into(),
         ],
-        Asset::Kstatus | Asset::Kubectl | Asset::OpenTofu | Asset::Terraform => vec![],
+        Asset::Kstatus
+        | Asset::Kubectl
+        | Asset::OpenTofu
+        | Asset::Terraform
+        | Asset::PeerKubernetes
+        | Asset::PeerKubectl => vec![],
     };
     flags
 }

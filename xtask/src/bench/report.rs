@@ -1,0 +1,144 @@
+//! What was measured, as a table for people and as JSON for programs.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::bars::Verdict;
+use super::chart;
+use super::contender::Contender;
+use super::life::{Measured, Phase};
+use crate::screen::{Ink, heading, line, paint};
+
+const MEGABYTE: f64 = 1_000_000.0;
+
+pub(crate) fn print(all: &[Measured]) {
+    let setups: BTreeSet<_> =
+        all.iter().map(|one| (one.distance, one.workload, one.size)).collect();
+    for (distance, workload, size) in setups {
+        heading(&format!("{size} × {}, {}", workload.name(), distance.name()));
+        line(&paint(
+            Ink::Dim,
+            &format!(
+                "{:<24}{:<22}{:>9}{:>9}{:>9}{:>9}  requests for each object (and others)",
+                "phase", "provider", "wall s", "× floor", "cpu s", "peak MB"
+            ),
+        ));
+        for phase in Phase::ALL {
+            let floor = all
+                .iter()
+                .find(|one| {
+                    (one.distance, one.workload, one.size, one.phase, one.contender)
+                        == (distance, workload, size, phase, Contender::Floor)
+                })
+                .map(|one| one.wall.as_secs_f64());
+            for one in all.iter().filter(|one| {
+                (one.distance, one.workload, one.size, one.phase)
+                    == (distance, workload, size, phase)
+            }) {
+                let wall = one.wall.as_secs_f64();
+                let ratio = floor.map_or_else(String::new, |floor| format!("{:.2}", wall / floor));
+                line(&format!(
+                    "{:<24}{:<22}{wall:>9.2}{ratio:>9}{:>9.2}{:>9.1}  {}",
+                    phase.name(),
+                    one.contender.name(),
+                    one.usage.processor.as_secs_f64(),
+                    one.usage.peak as f64 / MEGABYTE,
+                    requests(one),
+                ));
+            }
+        }
+    }
+}
+
+fn requests(one: &Measured) -> String {
+    let each: Vec<String> = one
+        .requests
+        .iter()
+        .map(|(verb, count)| {
+            let share = *count as f64 / one.size as f64;
+            let share =
+                if share.fract() == 0.0 { format!("{share}") } else { format!("{share:.2}") };
+            format!("{share} {verb}")
+        })
+        .collect();
+    format!("{} (+{})", each.join(", "), one.others)
+}
+
+/// Answers with how many were missed.
+pub(crate) fn print_bars(verdicts: &[Verdict]) -> usize {
+    heading("Bars");
+    for verdict in verdicts {
+        let mark =
+            if verdict.is_held() { paint(Ink::Green, "held") } else { paint(Ink::Red, "MISSED") };
+        line(&format!(
+            "{:<78}{:>8.2} {:<3} at most {:>6.2} {:<3} {mark}",
+            verdict.what, verdict.value, verdict.unit, verdict.most, verdict.unit
+        ));
+    }
+    verdicts.iter().filter(|verdict| !verdict.is_held()).count()
+}
+
+pub(crate) fn write(folder: &Path, all: &[Measured], verdicts: &[Verdict]) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let rows: Vec<Value> = all
+        .iter()
+        .map(|one| {
+            json!({
+                "provider": one.contender.name(),
+                "latency": one.distance.name(),
+                "kind": one.workload.name(),
+                "objects": one.size,
+                "phase": one.phase.name(),
+                "wall_seconds": rounded(one.wall.as_secs_f64()),
+                "processor_seconds": rounded(one.usage.processor.as_secs_f64()),
+                "peak_bytes": one.usage.peak,
+                "processes": one.usage.processes,
+                "requests": one.requests,
+                "other_requests": one.others,
+            })
+        })
+        .collect();
+    let bars: Vec<Value> = verdicts
+        .iter()
+        .map(|verdict| {
+            json!({
+                "what": verdict.what,
+                "value": rounded(verdict.value),
+                "most": rounded(verdict.most),
+                "unit": verdict.unit,
+                "held": verdict.is_held(),
+            })
+        })
+        .collect();
+    let report = json!({ "machine": machine(), "bars": bars, "measured": rows });
+    std::fs::write(folder.join("results.json"), serde_json::to_string_pretty(&report)? + "\n")?;
+    std::fs::write(folder.join("chart.svg"), chart::draw(all))
+        .with_context(|| format!("`{}` cannot be written", folder.display()))
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// What the figures were had on, as far as it can be told.
+fn machine() -> Value {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    json!({
+        "system": said("uname", &["-sm"]),
+        "processor": processor,
+        "cores": std::thread::available_parallelism().map_or(1, usize::from),
+        "rustc": said("rustc", &["--version"]),
+        "commit": said("git", &["rev-parse", "--short", "HEAD"]),
+    })
+}
