@@ -3,10 +3,13 @@
 //! A set says *which* fields, an object says *what* they hold; the walk brings the two together.
 //! Whoever wants the value behind a field, or all values behind a set, comes here.
 
+mod items;
+
 use serde_json::{Map, Value};
 
 use super::atom::same;
 use super::path::{FieldPath, KeyFields, PathElement};
+pub use items::Items;
 
 /// The value that one step leads to. A member of a set leads to the member itself.
 pub fn step<'a>(value: &'a Value, element: &PathElement) -> Option<&'a Value> {
