@@ -3,6 +3,8 @@
 #[path = "../tests/complexity/large.rs"]
 mod large;
 
+use std::fmt::Write;
+
 use divan::{Bencher, black_box};
 use k8sconnect_core::field::fields_v1;
 use k8sconnect_core::ignore::Ignoring;
@@ -26,10 +28,50 @@ const BOTH: [Specimen; 2] = [Specimen::Definition, Specimen::Deployment];
 impl Specimen {
     fn make(self) -> Large {
         match self {
-            Self::Definition => Large::definition(2_000),
-            Self::Deployment => Large::deployment(42),
+            Self::Definition => definition(2_000),
+            Self::Deployment => deployment(42),
         }
     }
+}
+
+/// A Deployment with 12 leaves a container, and few more.
+fn deployment(containers: usize) -> Large {
+    let mut text = String::from(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: large\n  namespace: default\n\
+         spec:\n  replicas: 2\n  template:\n    spec:\n      containers:\n",
+    );
+    for at in 0..containers {
+        let _ = write!(
+            text,
+            "      - name: c{at}\n        image: registry.example/c{at}:1.0\n        env:\n        \
+             - name: MODE\n          value: info\n        - name: ZONE\n          value: a\n        \
+             ports:\n        - name: http\n          containerPort: 8080\n        \
+             imagePullPolicy: Always\n        resources:\n          requests:\n            cpu: \
+             100m\n            memory: 64Mi\n          limits:\n            memory: 128Mi\n"
+        );
+    }
+    Large::new(text)
+}
+
+/// A CustomResourceDefinition of about so many lines.
+fn definition(lines: usize) -> Large {
+    let mut text = String::from(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: \
+         larges.example.com\nspec:\n  group: example.com\n  scope: Namespaced\n  names:\n    kind: \
+         Large\n    plural: larges\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    \
+         schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n          spec:\n            \
+         type: object\n            properties:\n",
+    );
+    for at in 0..lines / 8 {
+        let _ = write!(
+            text,
+            "              field{at}:\n                type: object\n                description: \
+             What it is for, told in a sentence of usual length, as authors do.\n                \
+             properties:\n                  inner:\n                    type: string\n                    \
+             maxLength: 253\n                    pattern: ^[a-z]+$\n"
+        );
+    }
+    Large::new(text)
 }
 
 #[divan::bench(args = BOTH)]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::field::pattern::{PatternError, Relation};
-use crate::field::walk::{at, step, step_written, written_index};
+use crate::field::walk::{Items, at, step, written_index};
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::manifest::Manifest;
 use crate::owners::Owners;
@@ -223,8 +223,9 @@ fn leaves_of(written: &Value, known: &FieldSet) -> FieldSet {
                 }
             }
             Value::Array(_) if known.children().next().is_some() => {
+                let items = Items::new(value, known);
                 for (element, below) in known.children() {
-                    if let Some(item) = step_written(value, element) {
+                    if let Some(item) = items.step_written(element) {
                         path.push(element.clone());
                         collect(item, below, path, into);
                         path.pop();

@@ -14,7 +14,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value};
 use sha2::Sha256;
 
-use crate::field::walk::{step, step_written};
+use crate::field::walk::Items;
 use crate::field::{FieldPath, FieldSet, KeyFields, PathElement};
 use crate::owners::Owners;
 use crate::secrecy::Secrecy;
@@ -174,10 +174,11 @@ impl Walk<'_, '_> {
         written: Option<&Value>,
         path: &mut FieldPath,
     ) {
+        let (values, written) = (Items::new(value, set), written.map(|list| Items::new(list, set)));
         for (element, below) in set.children() {
-            let written = written.and_then(|written| step_written(written, element));
+            let written = written.as_ref().and_then(|written| written.step_written(element));
             path.push(element.clone());
-            let Some(value) = step(value, element) else {
+            let Some(value) = values.step(element) else {
                 if below.is_leaf() && written.is_some_and(is_empty_map) && self.held_by_us(path) {
                     // The server drops empty maps, but goes on recording them as ours.
                     self.emit(path, Value::Object(Map::new()));

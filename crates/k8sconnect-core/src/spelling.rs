@@ -10,42 +10,70 @@
 use serde_json::Value;
 
 use crate::field::atom::same;
-use crate::field::walk::{at_written, at_written_mut, step_written, written_index};
-use crate::field::{FieldSet, PathElement};
+use crate::field::walk::Items;
+use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::projection::{Texts, is_concealed};
 use crate::text;
 
 /// Puts the server's spelling into a body, for scalars that are written as they were at the last
 /// write, whose outcome is in `texts`.
 pub fn as_the_server_spells(body: &mut Value, before: &Value, texts: &Texts) {
-    for (path, shown) in texts {
-        if is_concealed(shown) {
-            continue;
-        }
-        let spelt = text::read(shown);
-        let scalar = |value: &Value| !(value.is_object() || value.is_array() || value.is_null());
-        let Some(written) = at_written_mut(body, path) else {
-            continue;
-        };
-        let as_before = at_written(before, path).is_some_and(|before| same(before, written));
+    let spelt = texts.iter().filter(|(_, shown)| !is_concealed(shown));
+    let fields = spelt.map(|(path, _)| path.clone()).collect();
+    respell(body, before, &fields, texts, &mut FieldPath::default());
+}
+
+fn respell(
+    body: &mut Value,
+    before: &Value,
+    fields: &FieldSet,
+    texts: &Texts,
+    path: &mut FieldPath,
+) {
+    let scalar = |value: &Value| !(value.is_object() || value.is_array() || value.is_null());
+    if fields.is_member()
+        && let Some(shown) = texts.get(path)
+        && let spelt = text::read(shown)
+        && same(before, body)
+        && scalar(body)
+        && scalar(&spelt)
         // Texts are kept in normal form C; one that is written otherwise is spelt as it is written.
-        let differs = text::shown(written) != *shown;
-        if as_before && scalar(written) && scalar(&spelt) && differs {
-            *written = spelt;
+        && text::shown(body) != *shown
+    {
+        *body = spelt;
+        return;
+    }
+    let places: Vec<Option<usize>> = {
+        let items = Items::new(body, fields);
+        fields.children().map(|(element, _)| items.written_index(element)).collect()
+    };
+    let before = Items::new(before, fields);
+    for ((element, below), place) in fields.children().zip(places) {
+        let inner = match element {
+            PathElement::Field(name) => body.get_mut(name),
+            _ => place.and_then(|place| body.get_mut(place)),
+        };
+        if let (Some(inner), Some(before)) = (inner, before.step_written(element)) {
+            path.push(element.clone());
+            respell(inner, before, below, texts, path);
+            path.pop();
         }
     }
 }
 
 /// Whether the items that `fields` names by key or value stand in the same order in both.
 pub fn same_order(fields: &FieldSet, left: &Value, right: &Value) -> bool {
-    order(fields, left) == order(fields, right)
-        && fields.children().all(|(element, below)| {
-            match (step_written(left, element), step_written(right, element)) {
-                (Some(left), Some(right)) => same_order(below, left, right),
-                (None, None) => true,
-                _ => false,
-            }
-        })
+    if order(fields, left) != order(fields, right) {
+        return false;
+    }
+    let (left, right) = (Items::new(left, fields), Items::new(right, fields));
+    fields.children().all(|(element, below)| {
+        match (left.step_written(element), right.step_written(element)) {
+            (Some(left), Some(right)) => same_order(below, left, right),
+            (None, None) => true,
+            _ => false,
+        }
+    })
 }
 
 /// The named items of a list, in the order in which they are written.
@@ -53,9 +81,10 @@ pub fn order<'a>(fields: &'a FieldSet, list: &Value) -> Vec<&'a PathElement> {
     if !list.is_array() {
         return Vec::new();
     }
+    let items = Items::new(list, fields);
     let mut placed: Vec<(usize, &PathElement)> = fields
         .children()
-        .filter_map(|(element, _)| Some((written_index(list, element)?, element)))
+        .filter_map(|(element, _)| Some((items.written_index(element)?, element)))
         .collect();
     placed.sort_by_key(|(place, _)| *place);
     placed.into_iter().map(|(_, element)| element).collect()

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::field::walk::{at, step};
+use crate::field::walk::{Items, at};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::owners::{Manager, Owners};
 use crate::projection::{ConcealmentKey, Leaf, Texts};
@@ -160,8 +160,9 @@ pub fn reorders(fields: &FieldSet, live: &Value, answer: &Value) -> Vec<Reorder>
         if now.len() == next.len() && now != next {
             found.push(Reorder { path: path.clone(), now, next });
         }
+        let (live, answer) = (Items::new(live, fields), Items::new(answer, fields));
         for (element, below) in fields.children() {
-            if let (Some(live), Some(answer)) = (step(live, element), step(answer, element)) {
+            if let (Some(live), Some(answer)) = (live.step(element), answer.step(element)) {
                 path.push(element.clone());
                 walk(below, live, answer, path, found);
                 path.pop();

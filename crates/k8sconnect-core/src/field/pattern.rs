@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::atom::{Atom, same};
 use super::path::{FieldPath, PathElement};
 use super::set::FieldSet;
-use super::walk::{step, written_index};
+use super::walk::{Items, step, written_index};
 use crate::jsonpath::{self, Comparison, Filter, Operand, Operator};
 use crate::text::nfc;
 
@@ -269,8 +269,9 @@ fn matched(
         }
         return;
     };
+    let items = object.map(|object| Items::new(object, set));
     for (element, below) in set.children() {
-        let value = object.and_then(|object| step(object, element));
+        let value = items.as_ref().and_then(|items| items.step(element));
         let mut go = |steps: &[Step]| {
             at.push(element.clone());
             matched(steps, below, value, at, found);

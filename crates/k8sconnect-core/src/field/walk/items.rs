@@ -23,11 +23,18 @@ pub struct Items<'a> {
 /// Places in a list. The first of several items that fit is the one that is meant.
 #[derive(Default)]
 struct Index {
-    /// By the fields that keys name, an absent one as null; for each choice of names.
-    keyed: BTreeMap<Vec<String>, BTreeMap<KeyFields, usize>>,
-    /// The same by those of the fields that an item has, grouped by which it has.
-    partly: BTreeMap<Vec<String>, BTreeMap<Vec<String>, BTreeMap<KeyFields, usize>>>,
+    /// For each choice of fields that keys name.
+    keyed: BTreeMap<Vec<String>, Keyed>,
     members: BTreeMap<Atom, usize>,
+}
+
+/// Places by the fields of one choice.
+#[derive(Default)]
+struct Keyed {
+    /// An absent field counts as null.
+    whole: BTreeMap<KeyFields, usize>,
+    /// By those of the fields that an item has, grouped by which it has.
+    partly: BTreeMap<Vec<String>, BTreeMap<KeyFields, usize>>,
 }
 
 impl<'a> Items<'a> {
@@ -69,7 +76,7 @@ impl Index {
             if let PathElement::Key(fields) = element
                 && !index.keyed.contains_key(&names(fields))
             {
-                index.take_in(items, names(fields));
+                index.keyed.insert(names(fields), Keyed::of(items, &names(fields)));
             }
         }
         if set.children.keys().any(|element| matches!(element, PathElement::Value(_))) {
@@ -80,30 +87,11 @@ impl Index {
         index
     }
 
-    fn take_in(&mut self, items: &[Value], names: Vec<String>) {
-        let keyed = self.keyed.entry(names.clone()).or_default();
-        let partly = self.partly.entry(names.clone()).or_default();
-        for (place, item) in items.iter().enumerate() {
-            let field = |name: &String| item.get(name).cloned();
-            let whole = names
-                .iter()
-                .map(|name| (name.clone(), Atom(field(name).unwrap_or_default())))
-                .collect();
-            keyed.entry(whole).or_insert(place);
-            let present: KeyFields =
-                names.iter().filter_map(|name| Some((name.clone(), Atom(field(name)?)))).collect();
-            if !present.is_empty() {
-                let group = partly.entry(present.keys().cloned().collect()).or_default();
-                group.entry(present).or_insert(place);
-            }
-        }
-    }
-
     fn exact(&self, element: &PathElement) -> Option<usize> {
         match element {
             PathElement::Field(_) => None,
             PathElement::Key(fields) if fields.is_empty() => None,
-            PathElement::Key(fields) => self.keyed.get(&names(fields))?.get(fields).copied(),
+            PathElement::Key(fields) => self.keyed.get(&names(fields))?.whole.get(fields).copied(),
             PathElement::Value(member) => self.members.get(member).copied(),
             PathElement::Index(index) => Some(*index),
         }
@@ -113,13 +101,34 @@ impl Index {
         let (None, PathElement::Key(fields)) = (self.exact(element), element) else {
             return self.exact(element);
         };
-        let groups = self.partly.get(&names(fields))?;
+        let groups = &self.keyed.get(&names(fields))?.partly;
         let fitting = groups.iter().filter_map(|(present, group)| {
             let wanted = fields.iter().filter(|(name, _)| present.contains(name));
             let wanted: KeyFields = wanted.map(|(name, key)| (name.clone(), key.clone())).collect();
             group.get(&wanted).copied()
         });
         fitting.min()
+    }
+}
+
+impl Keyed {
+    fn of(items: &[Value], names: &[String]) -> Self {
+        let mut keyed = Self::default();
+        for (place, item) in items.iter().enumerate() {
+            let field = |name: &String| item.get(name).cloned();
+            let whole = names
+                .iter()
+                .map(|name| (name.clone(), Atom(field(name).unwrap_or_default())))
+                .collect();
+            keyed.whole.entry(whole).or_insert(place);
+            let present: KeyFields =
+                names.iter().filter_map(|name| Some((name.clone(), Atom(field(name)?)))).collect();
+            if !present.is_empty() {
+                let group = keyed.partly.entry(present.keys().cloned().collect()).or_default();
+                group.entry(present).or_insert(place);
+            }
+        }
+        keyed
     }
 }
 
