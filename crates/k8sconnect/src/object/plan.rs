@@ -54,8 +54,8 @@ pub(crate) async fn plan(
             return Ok(planned(later(proposed, held.as_ref())));
         }
     };
-    // Terraform validates twice a run, so it is told here; an apply has told it in its plan.
-    if held.as_ref().is_none_or(|held| session.memory.has_read(held.id())) {
+    // Terraform validates twice a run, so it is told here, with the body that brings it.
+    if held.as_ref().is_none_or(|held| brings_oddities(session, &config, held, &desired)) {
         let attribute = match config.yaml_body_wo.is_null() {
             true => body::attribute(&config),
             false => Attribute::WriteOnly,
@@ -154,6 +154,22 @@ fn replaced(mut planned: Planned<ObjectModel>) -> Planned<ObjectModel> {
     let body = ["yaml_body", "yaml_body_wo_version"];
     planned.requires_replace.extend(body.map(AttributePath::root));
     planned
+}
+
+/// Whether a plan is the one to tell what is odd about the body: not where the body has been told
+/// of before, nor in an apply, whose plan has told it.
+fn brings_oddities(
+    session: &Session,
+    config: &ObjectModel,
+    held: &Held,
+    desired: &Manifest,
+) -> bool {
+    let odd = |manifest: &Manifest| {
+        manifest.boolean_keys().iter().map(|(written, _)| written.clone()).collect::<Vec<_>>()
+    };
+    session.memory.has_read(held.id())
+        && !is_same_version(config, held)
+        && odd(desired) != odd(&held.manifest)
 }
 
 /// Whether a body that is never stored is wanted as it was.

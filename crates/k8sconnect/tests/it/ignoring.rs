@@ -149,4 +149,8 @@ async fn a_key_read_as_a_boolean_is_told_once_a_plan() {
     assert!(validated.is_empty(), "Terraform validates twice: {validated:?}");
     let plan = core.plan(OBJECT, &world.config(&body), None).await.unwrap();
     assert_eq!(warnings(&plan).matches("is read as a boolean").count(), 1);
+    let state = core.create(OBJECT, &world.config(&body)).await.unwrap();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &world.config(&body), Some(&read)).await.unwrap();
+    assert_eq!(warnings(&plan), "", "it was told when the body came");
 }
