@@ -4,6 +4,10 @@
 //! `INSTA_UPDATE=always cargo test -p k8sconnect messages`, and read what changed.
 
 mod data;
+mod imports;
+mod patches;
+mod refusals;
+mod tolls;
 mod wait;
 
 use std::time::Duration;
@@ -99,79 +103,6 @@ fn manifest_messages() -> Vec<Diagnostic> {
     messages.extend(manifest::oddities(&Manifest::parse(odd).unwrap(), Attribute::Body));
     let secret = Manifest::parse("a: [").unwrap_err();
     messages.push(manifest::unusable(&secret, Attribute::WriteOnly));
-    messages
-}
-
-fn refusals() -> Vec<Diagnostic> {
-    let typo = status(
-        500,
-        "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): \
-         .spec.replcas: field not declared in schema",
-        &[],
-    );
-    let invalid = status(
-        422,
-        "Deployment.apps \"web\" is invalid: [spec.replicas: Invalid value: -1: must be greater \
-         than or equal to 0, spec.selector: Required value]",
-        &[
-            ("spec.replicas", "Invalid value: -1: must be greater than or equal to 0"),
-            ("spec.selector", "Required value"),
-        ],
-    );
-    let quoted = status(422, "data[a]: Invalid value: \"hunter2\": no", &[("data[a]", "hunter2")]);
-    let missing = Status {
-        details: Details { kind: "namespaces".into(), ..Details::default() },
-        ..status(404, "namespaces \"shop\" not found", &[])
-    };
-    let webhook =
-        status(500, "Internal error occurred: failed calling webhook \"x.example.com\"", &[]);
-    let mut messages = vec![
-        refusal::refused(&web(), &typo),
-        refusal::refused(&web(), &invalid),
-        refusal::refused(&secret(), &quoted),
-        refusal::refused(&web(), &status(403, "exceeded quota: small", &[])),
-        refusal::refused(&web(), &status(401, "Unauthorized", &[])),
-        refusal::refused(&web(), &missing),
-        refusal::refused(&web(), &status(404, "not found", &[])),
-        refusal::refused(&web(), &status(409, "the object has been modified", &[])),
-        refusal::refused(&web(), &status(422, "no", &[("metadata.uid", "field is immutable")])),
-        refusal::refused(&web(), &webhook),
-        refusal::refused(&web(), &status(500, "etcdserver: leader changed", &[])),
-    ];
-    let cause = Cause {
-        reason: "FieldManagerConflict".into(),
-        message: "conflict with \"hpa\" with subresource \"scale\" using apps/v1".into(),
-        field: ".spec.replicas".into(),
-    };
-    let live = json!({"spec": {"replicas": 5}});
-    messages.push(refusal::conflicts(std::slice::from_ref(&cause), &web(), Some(&live)));
-    let live = json!({"spec": {"replicas": 5}, "metadata": {"managedFields": [
-        {"manager": "hpa", "operation": "Update", "subresource": "scale", "apiVersion": "apps/v1",
-         "time": "2026-11-16T04:00:00Z", "fieldsV1": {"f:spec": {"f:replicas": {}}}},
-    ]}});
-    messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
-    let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
-    let replaced = refusal::immutable((&web()).into(), &fixed, &fixed.details.causes);
-    messages.push(refusal::immutable_known_late(&web(), &replaced));
-    messages.push(replaced);
-    messages.push(refusal::emptied((&web()).into(), &fixed, &fixed.details.causes[0]));
-    let taken = status(422, "provided port is already allocated", &[]);
-    messages.push(refusal::unproved((&web()).into(), &fixed, &taken));
-    let host = || "https://127.0.0.1:6443".to_owned();
-    for trouble in [
-        Trouble::Refused,
-        Trouble::UnknownAuthority,
-        Trouble::WrongName { presented: vec!["kubernetes".into()] },
-        Trouble::Expired,
-        Trouble::NotTls,
-        Trouble::Silent,
-    ] {
-        let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
-        messages.push(refusal::unanswered(web().key(), &error));
-    }
-    let unauthorized =
-        Error::Unauthorized { host: host(), status: Box::new(status(401, "Unauthorized", &[])) };
-    messages.push(refusal::not_taken(&web(), &unauthorized));
     messages
 }
 
@@ -278,65 +209,6 @@ fn ownership_messages() -> Vec<Diagnostic> {
     let mut messages: Vec<_> =
         ownership::told(web().key(), &notices, ownership::Whose::Object).into_iter().collect();
     messages.extend(ownership::contested(web().key(), &notices));
-    messages
-}
-
-fn blast_messages() -> Vec<Diagnostic> {
-    let key = |api_version, kind, namespace: Option<&str>, name: &str| ObjectKey {
-        gvk: Gvk::new(api_version, kind),
-        namespace: namespace.map(ToOwned::to_owned),
-        name: name.into(),
-    };
-    let namespace = key("v1", "Namespace", None, "shop");
-    let crd = "apiextensions.k8s.io/v1";
-    let definition = key(crd, "CustomResourceDefinition", None, "widgets.example.com");
-    let claim = key("v1", "PersistentVolumeClaim", Some("shop"), "data");
-    let item = |api_version: &str, kind: &str, name: &str, more: serde_json::Value| {
-        let mut item = json!({"apiVersion": api_version, "kind": kind, "metadata": more});
-        item["metadata"]["name"] = json!(name);
-        item
-    };
-    let ours = json!({"annotations": {k8sconnect_core::identity::ID_ANNOTATION: "0f3a"}});
-    let mut inside = vec![
-        item("v1", "PersistentVolumeClaim", "data", json!({})),
-        item("apps/v1", "Deployment", "web", ours.clone()),
-        item("v1", "Pod", "web-1", json!({"ownerReferences": [{"kind": "ReplicaSet"}]})),
-    ];
-    inside.extend((1..8).map(|n| item("v1", "ConfigMap", &format!("c{n}"), json!({}))));
-    let widgets = [item("example.com/v1", "Widget", "w", json!({"namespace": "shop"}))];
-    let error = |code, message| Error::Refused(Box::new(status(code, message, &[])));
-    let gaps = || {
-        vec![
-            Gap::Kind(Gvk::new("v1", "Secret"), error(403, "secrets is forbidden")),
-            Gap::Kind(Gvk::new("a.example/v1", "Thing"), error(500, "conversion failed")),
-            Gap::GroupVersion("down.example/v1".into()),
-        ]
-    };
-    let (destroyed, replaced) = (Fate::Destroyed, Fate::Replaced);
-    let toll = of_namespace(&inside);
-    let of_kind = of_definition(&widgets);
-    let none = Toll::default();
-    let mut messages: Vec<_> = [
-        blast::toll(&namespace, Vessel::Namespace, destroyed, &toll, &gaps()),
-        blast::toll(&namespace, Vessel::Namespace, destroyed, &none, &gaps()),
-        blast::toll(&definition, Vessel::Definition, replaced, &of_kind, &[]),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    assert_eq!(blast::toll(&namespace, Vessel::Namespace, destroyed, &none, &[]), None);
-    for policy in [Reclaim::Delete, Reclaim::Retain, Reclaim::Other("Recycle".into())] {
-        messages.push(blast::volume(&claim, replaced, "pv-1", &policy));
-    }
-    let forbidden = error(403, "persistentvolumes \"pv-1\" is forbidden");
-    messages.push(blast::volume_unseen(&claim, destroyed, "pv-1", &forbidden));
-    let host = "https://127.0.0.1:6443".to_owned();
-    let dead = Error::Unreachable { host, trouble: Trouble::Refused, attempts: 3 };
-    let why = blast::reason(&dead);
-    messages.push(blast::not_counted(&namespace, Vessel::Namespace, destroyed, &why));
-    let why = blast::not_served();
-    messages.push(blast::not_counted(&definition, Vessel::Definition, destroyed, why));
-    messages.push(blast::not_counted(&claim, Vessel::Claim, destroyed, &blast::reason(&dead)));
     messages
 }
 
@@ -488,164 +360,25 @@ fn ignoring_messages() -> Vec<Diagnostic> {
     terms::ignored_oddly(web().key(), &odd).into_iter().collect()
 }
 
-fn import_messages() -> Vec<Diagnostic> {
-    use k8sconnect_core::import_body::NoSuchManager;
-    use k8sconnect_core::import_id::{Chosen, ImportIdError};
-    use k8sconnect_core::plan::Takeover;
-
-    let web = web();
-    let contexts = ["prod".to_owned(), "stage".to_owned()];
-    let unknown =
-        ConnectionError::UnknownContext { name: "dev".into(), contexts: contexts.to_vec() };
-    let holders = vec![manager("kubectl-client-side-apply", Operation::Update, "")];
-    let change = notice("spec.replicas", &holders, [None, Some("3"), Some("2")]);
-    let other_id = Some("0f3a".to_owned());
-    let changed = Takeover { fields: 4, holders, other_id, changes: vec![change] };
-    let none = NoSuchManager { managers: vec!["hpa".into(), "kubectl".into()] };
-    let immutable = status(422, "it is immutable", &[("spec.selector", "field is immutable")]);
-    let as_it_is = Takeover { fields: 4, holders: vec![], other_id: None, changes: vec![] };
-    vec![
-        import::unreadable("web", &ImportIdError::Form),
-        import::no_identity(),
-        import::identity_of_two_clusters(),
-        import::no_cluster(&[]),
-        import::no_cluster(&["east".to_owned(), "west".to_owned()]),
-        import::cluster_unknown(),
-        import::context_of_nothing(),
-        import::kubeconfig_unusable(&unknown),
-        import::no_context("cm/a?unowned", &contexts),
-        import::no_such_kind("shop/deplyo/web", "deplyo"),
-        import::not_there(web.key(), &import::Source::Context("prod".into())),
-        import::not_there(web.key(), &import::Source::Named("prod".into())),
-        import::not_there(web.key(), &import::Source::Default),
-        import::is_going(web.key()),
-        import::no_such_manager(web.key(), &Chosen::HeldBy("helm".into()), &none),
-        import::takes_over(web.key(), &as_it_is),
-        import::takes_over(web.key(), &changed),
-        import::another_object(web.key(), &[("metadata.name", "web".into(), "shop".into())]),
-        import::not_as_it_is((&web).into(), &immutable),
-    ]
-}
-
-fn patch_messages() -> Vec<Diagnostic> {
-    use k8sconnect_core::patch::{
-        Claimed, Manner, Patch, Pointer, Problem, Trouble, Unplaced, Verdict,
-    };
-    use k8sconnect_core::scrub::Secrets;
-    use k8sconnect_core::secrecy::Secrecy;
-
-    let web = web();
-    let key = web.key();
-    let at = |text: &str| Pointer::parse(text).unwrap();
-    let read = |manner, text| Patch::read(manner, text, key.clone()).unwrap_err();
-    let hpa = manager("autoscaler", Operation::Update, "scale");
-    let other = manager("k8sconnect-patch-0f3a", Operation::Apply, "");
-    let contested = [(other, vec![path("spec.replicas")])];
-    let former = [
-        ("spec.paused".to_owned(), vec![]),
-        ("spec.replicas".to_owned(), vec![hpa.clone(), manager("helm", Operation::Apply, "")]),
-    ];
-    let verdict = Verdict {
-        changes: vec![notice("spec.replicas", &[hpa], [None, Some("2"), Some("5")])],
-        dropped: vec![(path("spec.tolerations"), vec![json!({"key": "gpu"})])],
-        ..Verdict::default()
-    };
-    let cannot = |trouble| {
-        patch::cannot(key, &Problem::Cannot { n: 2, trouble }, &Secrecy::of(secret().gvk(), &[]))
-    };
-    let differs = |pointer: &str, wanted, found| Trouble::Differs {
-        at: at(pointer),
-        wanted: json!(wanted),
-        found,
-    };
-    let elsewhere = Problem::Elsewhere {
-        n: 1,
-        at: at("/spec/containers/0/image"),
-        then: path("spec.containers[name=app].image"),
-        now: path("spec.containers[name=proxy].image"),
-    };
-    let immutable = Error::Refused(Box::new(status(422, "spec.selector: field is immutable", &[])));
-    let forbidden = Error::Refused(Box::new(status(403, "cannot patch resource", &[])));
-    let secrets = Secrets::default();
-    let claim = |id: Option<&str>, entries| Claimed { id: id.map(Into::into), entries };
-    let mut messages = vec![
-        patch::unusable(
-            &read(Manner::Apply, "{kind: Pod, status: {}, spec: {$patch: x}}"),
-            "patch",
-        ),
-        patch::unusable(
-            &read(Manner::Apply, "metadata: {annotations: {k8sconnect.terraform.io/a: b}}"),
-            "patch",
-        ),
-        patch::unusable(&read(Manner::Merge, "a: ["), "merge_patch"),
-        patch::unusable(&read(Manner::Merge, ""), "merge_patch"),
-        patch::unusable(&read(Manner::Merge, "[a]"), "merge_patch"),
-        patch::unusable(&read(Manner::Merge, "a: b\n---\nc: d\n"), "merge_patch"),
-        patch::unusable(&read(Manner::Json, "{a: b}"), "json_patch"),
-        patch::unusable(&read(Manner::Json, "[{op: put, path: /a}]"), "json_patch"),
-        patch::unusable(
-            &Patch::read(
-                Manner::Json,
-                "[{op: add, path: /stringData/a, value: x}]",
-                secret().key().clone(),
-            )
-            .unwrap_err(),
-            "json_patch",
-        ),
-        patch::one_of_three(2),
-        patch::unknown(),
-        patch::not_there_yet(key),
-        patch::missing(key, Duration::from_secs(30)),
-        patch::managed_as_object(key, &claim(Some("0f3a"), vec![1])),
-        patch::managed_as_object(key, &claim(None, vec![0])),
-        cannot(Trouble::Missing(at("/spec/paused"))),
-        cannot(Trouble::NoParent(at("/metadata/labels"))),
-        cannot(Trouble::NoPosition { at: at("/spec/a/7"), length: 1 }),
-        cannot(differs("/spec/replicas", "2", Some(json!(3)))),
-        cannot(differs("/spec/replicas", "2", None)),
-        cannot(differs("/data/a", "hunter2", Some(json!("hunter2")))),
-        patch::cannot(key, &elsewhere, &Secrecy::default()),
-        patch::cannot(key, &Problem::Unplaced(Unplaced(at("/spec/a/0"))), &Secrecy::default()),
-        patch::not_taken(key, Manner::Apply, &secrets, &immutable),
-        patch::another_target(key, secret().key()),
-        patch::recreated(key),
-        patch::no_former_owners(key),
-        patch::held_by_patches(key, &contested),
-        patch::taken_from_patches(key, &contested),
-        patch::not_handed_back(key, &forbidden),
-        patch::hand_back_ignored(key),
-        patch::not_imported(),
-    ];
-    messages.extend(patch::takes(key, &verdict));
-    messages.extend(patch::returns(key, &former.into()));
-    let notices = Notices {
-        reverts: verdict.changes.clone(),
-        takes: verdict.changes.clone(),
-        ..Notices::default()
-    };
-    messages.extend(ownership::told(key, &notices, ownership::Whose::Patch));
-    messages
-}
-
 #[test]
 fn every_message_says_what_happened_why_and_what_to_do() {
     let all = [
         manifest_messages(),
-        refusals(),
+        refusals::messages(),
         object_messages(),
         ownership_messages(),
-        blast_messages(),
+        tolls::messages(),
         upgrade_messages(),
         whereabouts_messages(),
         other_messages(),
         body_messages(),
         ephemeral_messages(),
         ignoring_messages(),
-        import_messages(),
+        imports::messages(),
         data::messages(),
         data::functions(),
         wait::messages(),
-        patch_messages(),
+        patches::messages(),
     ];
     let mut text = String::new();
     for message in all.into_iter().flatten() {

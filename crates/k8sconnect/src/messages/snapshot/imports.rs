@@ -1,0 +1,42 @@
+//! What is said about imports.
+
+use super::*;
+
+pub(super) fn messages() -> Vec<Diagnostic> {
+    use k8sconnect_core::import_body::NoSuchManager;
+    use k8sconnect_core::import_id::{Chosen, ImportIdError};
+    use k8sconnect_core::plan::Takeover;
+
+    let web = web();
+    let contexts = ["prod".to_owned(), "stage".to_owned()];
+    let unknown =
+        ConnectionError::UnknownContext { name: "dev".into(), contexts: contexts.to_vec() };
+    let holders = vec![manager("kubectl-client-side-apply", Operation::Update, "")];
+    let change = notice("spec.replicas", &holders, [None, Some("3"), Some("2")]);
+    let other_id = Some("0f3a".to_owned());
+    let changed = Takeover { fields: 4, holders, other_id, changes: vec![change] };
+    let none = NoSuchManager { managers: vec!["hpa".into(), "kubectl".into()] };
+    let immutable = status(422, "it is immutable", &[("spec.selector", "field is immutable")]);
+    let as_it_is = Takeover { fields: 4, holders: vec![], other_id: None, changes: vec![] };
+    vec![
+        import::unreadable("web", &ImportIdError::Form),
+        import::no_identity(),
+        import::identity_of_two_clusters(),
+        import::no_cluster(&[]),
+        import::no_cluster(&["east".to_owned(), "west".to_owned()]),
+        import::cluster_unknown(),
+        import::context_of_nothing(),
+        import::kubeconfig_unusable(&unknown),
+        import::no_context("cm/a?unowned", &contexts),
+        import::no_such_kind("shop/deplyo/web", "deplyo"),
+        import::not_there(web.key(), &import::Source::Context("prod".into())),
+        import::not_there(web.key(), &import::Source::Named("prod".into())),
+        import::not_there(web.key(), &import::Source::Default),
+        import::is_going(web.key()),
+        import::no_such_manager(web.key(), &Chosen::HeldBy("helm".into()), &none),
+        import::takes_over(web.key(), &as_it_is),
+        import::takes_over(web.key(), &changed),
+        import::another_object(web.key(), &[("metadata.name", "web".into(), "shop".into())]),
+        import::not_as_it_is((&web).into(), &immutable),
+    ]
+}

@@ -1,0 +1,103 @@
+//! What is said about patches.
+
+use super::*;
+
+pub(super) fn messages() -> Vec<Diagnostic> {
+    use k8sconnect_core::patch::{
+        Claimed, Manner, Patch, Pointer, Problem, Trouble, Unplaced, Verdict,
+    };
+    use k8sconnect_core::scrub::Secrets;
+    use k8sconnect_core::secrecy::Secrecy;
+
+    let web = web();
+    let key = web.key();
+    let at = |text: &str| Pointer::parse(text).unwrap();
+    let read = |manner, text| Patch::read(manner, text, key.clone()).unwrap_err();
+    let hpa = manager("autoscaler", Operation::Update, "scale");
+    let other = manager("k8sconnect-patch-0f3a", Operation::Apply, "");
+    let contested = [(other, vec![path("spec.replicas")])];
+    let former = [
+        ("spec.paused".to_owned(), vec![]),
+        ("spec.replicas".to_owned(), vec![hpa.clone(), manager("helm", Operation::Apply, "")]),
+    ];
+    let verdict = Verdict {
+        changes: vec![notice("spec.replicas", &[hpa], [None, Some("2"), Some("5")])],
+        dropped: vec![(path("spec.tolerations"), vec![json!({"key": "gpu"})])],
+        ..Verdict::default()
+    };
+    let cannot = |trouble| {
+        patch::cannot(key, &Problem::Cannot { n: 2, trouble }, &Secrecy::of(secret().gvk(), &[]))
+    };
+    let differs = |pointer: &str, wanted, found| Trouble::Differs {
+        at: at(pointer),
+        wanted: json!(wanted),
+        found,
+    };
+    let elsewhere = Problem::Elsewhere {
+        n: 1,
+        at: at("/spec/containers/0/image"),
+        then: path("spec.containers[name=app].image"),
+        now: path("spec.containers[name=proxy].image"),
+    };
+    let immutable = Error::Refused(Box::new(status(422, "spec.selector: field is immutable", &[])));
+    let forbidden = Error::Refused(Box::new(status(403, "cannot patch resource", &[])));
+    let secrets = Secrets::default();
+    let claim = |id: Option<&str>, entries| Claimed { id: id.map(Into::into), entries };
+    let mut messages = vec![
+        patch::unusable(
+            &read(Manner::Apply, "{kind: Pod, status: {}, spec: {$patch: x}}"),
+            "patch",
+        ),
+        patch::unusable(
+            &read(Manner::Apply, "metadata: {annotations: {k8sconnect.terraform.io/a: b}}"),
+            "patch",
+        ),
+        patch::unusable(&read(Manner::Merge, "a: ["), "merge_patch"),
+        patch::unusable(&read(Manner::Merge, ""), "merge_patch"),
+        patch::unusable(&read(Manner::Merge, "[a]"), "merge_patch"),
+        patch::unusable(&read(Manner::Merge, "a: b\n---\nc: d\n"), "merge_patch"),
+        patch::unusable(&read(Manner::Json, "{a: b}"), "json_patch"),
+        patch::unusable(&read(Manner::Json, "[{op: put, path: /a}]"), "json_patch"),
+        patch::unusable(
+            &Patch::read(
+                Manner::Json,
+                "[{op: add, path: /stringData/a, value: x}]",
+                secret().key().clone(),
+            )
+            .unwrap_err(),
+            "json_patch",
+        ),
+        patch::one_of_three(2),
+        patch::unknown(),
+        patch::not_there_yet(key),
+        patch::missing(key, Duration::from_secs(30)),
+        patch::managed_as_object(key, &claim(Some("0f3a"), vec![1])),
+        patch::managed_as_object(key, &claim(None, vec![0])),
+        cannot(Trouble::Missing(at("/spec/paused"))),
+        cannot(Trouble::NoParent(at("/metadata/labels"))),
+        cannot(Trouble::NoPosition { at: at("/spec/a/7"), length: 1 }),
+        cannot(differs("/spec/replicas", "2", Some(json!(3)))),
+        cannot(differs("/spec/replicas", "2", None)),
+        cannot(differs("/data/a", "hunter2", Some(json!("hunter2")))),
+        patch::cannot(key, &elsewhere, &Secrecy::default()),
+        patch::cannot(key, &Problem::Unplaced(Unplaced(at("/spec/a/0"))), &Secrecy::default()),
+        patch::not_taken(key, Manner::Apply, &secrets, &immutable),
+        patch::another_target(key, secret().key()),
+        patch::recreated(key),
+        patch::no_former_owners(key),
+        patch::held_by_patches(key, &contested),
+        patch::taken_from_patches(key, &contested),
+        patch::not_handed_back(key, &forbidden),
+        patch::hand_back_ignored(key),
+        patch::not_imported(),
+    ];
+    messages.extend(patch::takes(key, &verdict));
+    messages.extend(patch::returns(key, &former.into()));
+    let notices = Notices {
+        reverts: verdict.changes.clone(),
+        takes: verdict.changes.clone(),
+        ..Notices::default()
+    };
+    messages.extend(ownership::told(key, &notices, ownership::Whose::Patch));
+    messages
+}

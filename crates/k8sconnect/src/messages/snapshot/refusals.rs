@@ -1,0 +1,76 @@
+//! What is said where the server refuses.
+
+use super::*;
+
+pub(super) fn messages() -> Vec<Diagnostic> {
+    let typo = status(
+        500,
+        "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): \
+         .spec.replcas: field not declared in schema",
+        &[],
+    );
+    let invalid = status(
+        422,
+        "Deployment.apps \"web\" is invalid: [spec.replicas: Invalid value: -1: must be greater \
+         than or equal to 0, spec.selector: Required value]",
+        &[
+            ("spec.replicas", "Invalid value: -1: must be greater than or equal to 0"),
+            ("spec.selector", "Required value"),
+        ],
+    );
+    let quoted = status(422, "data[a]: Invalid value: \"hunter2\": no", &[("data[a]", "hunter2")]);
+    let missing = Status {
+        details: Details { kind: "namespaces".into(), ..Details::default() },
+        ..status(404, "namespaces \"shop\" not found", &[])
+    };
+    let webhook =
+        status(500, "Internal error occurred: failed calling webhook \"x.example.com\"", &[]);
+    let mut messages = vec![
+        refusal::refused(&web(), &typo),
+        refusal::refused(&web(), &invalid),
+        refusal::refused(&secret(), &quoted),
+        refusal::refused(&web(), &status(403, "exceeded quota: small", &[])),
+        refusal::refused(&web(), &status(401, "Unauthorized", &[])),
+        refusal::refused(&web(), &missing),
+        refusal::refused(&web(), &status(404, "not found", &[])),
+        refusal::refused(&web(), &status(409, "the object has been modified", &[])),
+        refusal::refused(&web(), &status(422, "no", &[("metadata.uid", "field is immutable")])),
+        refusal::refused(&web(), &webhook),
+        refusal::refused(&web(), &status(500, "etcdserver: leader changed", &[])),
+    ];
+    let cause = Cause {
+        reason: "FieldManagerConflict".into(),
+        message: "conflict with \"hpa\" with subresource \"scale\" using apps/v1".into(),
+        field: ".spec.replicas".into(),
+    };
+    let live = json!({"spec": {"replicas": 5}});
+    messages.push(refusal::conflicts(std::slice::from_ref(&cause), &web(), Some(&live)));
+    let live = json!({"spec": {"replicas": 5}, "metadata": {"managedFields": [
+        {"manager": "hpa", "operation": "Update", "subresource": "scale", "apiVersion": "apps/v1",
+         "time": "2026-11-16T04:00:00Z", "fieldsV1": {"f:spec": {"f:replicas": {}}}},
+    ]}});
+    messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
+    let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
+    let replaced = refusal::immutable((&web()).into(), &fixed, &fixed.details.causes);
+    messages.push(refusal::immutable_known_late(&web(), &replaced));
+    messages.push(replaced);
+    messages.push(refusal::emptied((&web()).into(), &fixed, &fixed.details.causes[0]));
+    let taken = status(422, "provided port is already allocated", &[]);
+    messages.push(refusal::unproved((&web()).into(), &fixed, &taken));
+    let host = || "https://127.0.0.1:6443".to_owned();
+    for trouble in [
+        Trouble::Refused,
+        Trouble::UnknownAuthority,
+        Trouble::WrongName { presented: vec!["kubernetes".into()] },
+        Trouble::Expired,
+        Trouble::NotTls,
+        Trouble::Silent,
+    ] {
+        let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
+        messages.push(refusal::unanswered(web().key(), &error));
+    }
+    let unauthorized =
+        Error::Unauthorized { host: host(), status: Box::new(status(401, "Unauthorized", &[])) };
+    messages.push(refusal::not_taken(&web(), &unauthorized));
+    messages
+}
