@@ -1,8 +1,10 @@
 //! Where things are in the server's URL space.
 //!
 //! A name is whatever the user wrote; it is encoded, never trusted, and a name that would make
-//! the address mean something else (an empty one turns an object into its whole collection) has
-//! no address at all.
+//! the address mean something else (an empty one turns an object into its whole collection, and the
+//! server takes an encoded slash for a slash, which leads to a subresource) has no address at all.
+
+use k8sconnect_core::identity::is_name;
 
 use crate::error::Error;
 use crate::kinds::{Kind, Scope, group_version_path};
@@ -25,7 +27,7 @@ impl Location {
     /// The path, unless the names in it would lead elsewhere.
     pub(crate) fn address(&self) -> Result<String, Error> {
         for part in [Some(&self.name), self.namespace.as_ref()].into_iter().flatten() {
-            if part.is_empty() || part == "." || part == ".." {
+            if !is_name(part) {
                 return Err(Error::BadName { name: part.clone() });
             }
         }
@@ -109,8 +111,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_would_mean_the_collection_has_no_address() {
-        for name in ["", ".", ".."] {
+    fn a_name_that_would_mean_the_collection_or_a_subresource_has_no_address() {
+        for name in ["", ".", "..", "web/scale", "web%2Fscale"] {
             let it = at("v1", "configmaps", Scope::Namespaced, name);
             assert!(matches!(it.address(), Err(Error::BadName { .. })), "{name:?}");
         }

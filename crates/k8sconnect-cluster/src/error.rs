@@ -112,7 +112,9 @@ impl Error {
             Self::BadAnswer { .. } => "Check the host, its port and its path: a login page or a \
                 proxy often answers in the server's place."
                 .into(),
-            Self::BadName { .. } => "Give the object a name in `metadata.name`.".into(),
+            Self::BadName { .. } => {
+                "Give the object a name of its own, without `/` and `%`.".into()
+            }
             Self::Connection(error) => error.advice(),
         }
     }

@@ -49,6 +49,12 @@ pub fn without_marks(fields: &FieldSet) -> FieldSet {
     fields
 }
 
+/// Whether an object can bear this name, as far as that is the same for every kind: the name is one
+/// step of an address, and must not become two.
+pub fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '%'])
+}
+
 /// Kubernetes' own groups, as far as their names have dots; those without are all its own.
 const BUILT_IN: [&str; 18] = [
     "admissionregistration.k8s.io",

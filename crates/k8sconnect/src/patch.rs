@@ -59,7 +59,8 @@ impl Resource for PatchResource {
         _notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let key = config.target.known().and_then(|target| target.key());
-        let mut problems = Diagnostics::new();
+        let mut problems: Diagnostics =
+            config.target.known().into_iter().flat_map(|target| target.problems()).collect();
         for checked in [
             plan::read(&config, key.as_ref()).err(),
             connect::check(&config.cluster, &config.cluster_name).err(),

@@ -20,17 +20,37 @@ use super::refusal::{advised, said, unreached};
 use super::stuck::spelt;
 use super::{ABSENT, count, one_line, paragraphs};
 
-pub(crate) fn unusable(errors: &[PatchError], attribute: &str) -> Diagnostic {
+/// Has a diagnostic point at the text of a patch. Terraform prints the lines that are pointed at,
+/// which are better not printed for a Secret.
+fn on(diagnostic: Diagnostic, attribute: &str, key: &ObjectKey) -> Diagnostic {
+    if key.gvk.is_secret() {
+        return diagnostic;
+    }
+    diagnostic.at(AttributePath::root(attribute))
+}
+
+/// A part of `target` can be no name.
+pub(crate) fn no_name(part: &str, name: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("No object can be meant by `target.{part} = {name:?}`"),
+        "It is one step of the object's address, so that it can be neither empty nor hold `/` or \
+         `%`. A patch changes an object as such, never one of its subresources.\n\n\
+         Write the name as `kubectl get` shows it.",
+    )
+    .at(AttributePath::root("target").attribute(part))
+}
+
+pub(crate) fn unusable(errors: &[PatchError], attribute: &str, key: &ObjectKey) -> Diagnostic {
     let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
     let mut advice: Vec<_> = errors.iter().map(advice).collect();
     advice.sort_unstable();
     advice.dedup();
     let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
-    Diagnostic::error(
+    let diagnostic = Diagnostic::error(
         format!("`{attribute}` is not a patch that can be made"),
         paragraphs([&found, &advice.join("\n\n")]),
-    )
-    .at(AttributePath::root(attribute))
+    );
+    on(diagnostic, attribute, key)
 }
 
 fn advice(error: &PatchError) -> &'static str {
@@ -175,8 +195,8 @@ pub(crate) fn cannot(key: &ObjectKey, problem: &Problem, secrecy: &Secrecy) -> D
             ),
         ),
     };
-    Diagnostic::error(format!("{key}: {which} of `json_patch` cannot be carried out"), detail)
-        .at(AttributePath::root("json_patch"))
+    let summary = format!("{key}: {which} of `json_patch` cannot be carried out");
+    on(Diagnostic::error(summary, detail), "json_patch", key)
 }
 
 fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
@@ -245,11 +265,7 @@ pub(crate) fn not_taken(
              left to whoever made the object.",
         ]),
     );
-    // Terraform prints the lines of the attribute, which are better not printed for a Secret.
-    if key.gvk.is_secret() {
-        return diagnostic;
-    }
-    diagnostic.at(AttributePath::root(attribute(manner)))
+    on(diagnostic, attribute(manner), key)
 }
 
 /// What a new patch takes, and what of it goes.

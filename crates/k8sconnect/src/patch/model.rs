@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::identity::{Gvk, ObjectKey};
+use k8sconnect_core::identity::{Gvk, ObjectKey, is_name};
 use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::projection::Projection;
 use k8sconnect_core::text::nfc;
-use tfplugin::{Value, model};
+use tfplugin::{Diagnostic, Value, model};
 
 use crate::connect::ClusterModel;
 use crate::leaves::ProjectionMap;
+use crate::messages;
 
 model! {
     /// What the user wrote, and what we computed.
@@ -115,6 +116,19 @@ impl Target {
         };
         let gvk = Gvk::new(self.api_version.as_str()?, self.kind.as_str()?);
         Some(ObjectKey { gvk, namespace, name: self.name.as_str()?.to_owned() })
+    }
+}
+
+impl Target {
+    /// What of it can be no name.
+    pub(crate) fn problems(&self) -> Vec<Diagnostic> {
+        let namespace = self.namespace.as_str().filter(|namespace| !namespace.is_empty());
+        [("name", self.name.as_str()), ("namespace", namespace)]
+            .into_iter()
+            .filter_map(|(part, name)| Some((part, name?)))
+            .filter(|(_, name)| !is_name(name))
+            .map(|(part, name)| messages::patch::no_name(part, name))
+            .collect()
     }
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn read(
             };
             Patch::read(*manner, text, key.clone())
                 .map(Some)
-                .map_err(|errors| messages::patch::unusable(&errors, attribute).into())
+                .map_err(|errors| messages::patch::unusable(&errors, attribute, key).into())
         }
         _ => Err(messages::patch::one_of_three(known.len()).into()),
     }

@@ -47,17 +47,19 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::unusable(
             &read(Manner::Apply, "{kind: Pod, status: {}, spec: {$patch: x}}"),
             "patch",
+            key,
         ),
         patch::unusable(
             &read(Manner::Apply, "metadata: {annotations: {k8sconnect.terraform.io/a: b}}"),
             "patch",
+            key,
         ),
-        patch::unusable(&read(Manner::Merge, "a: ["), "merge_patch"),
-        patch::unusable(&read(Manner::Merge, ""), "merge_patch"),
-        patch::unusable(&read(Manner::Merge, "[a]"), "merge_patch"),
-        patch::unusable(&read(Manner::Merge, "a: b\n---\nc: d\n"), "merge_patch"),
-        patch::unusable(&read(Manner::Json, "{a: b}"), "json_patch"),
-        patch::unusable(&read(Manner::Json, "[{op: put, path: /a}]"), "json_patch"),
+        patch::unusable(&read(Manner::Merge, "a: ["), "merge_patch", key),
+        patch::unusable(&read(Manner::Merge, ""), "merge_patch", key),
+        patch::unusable(&read(Manner::Merge, "[a]"), "merge_patch", key),
+        patch::unusable(&read(Manner::Merge, "a: b\n---\nc: d\n"), "merge_patch", key),
+        patch::unusable(&read(Manner::Json, "{a: b}"), "json_patch", key),
+        patch::unusable(&read(Manner::Json, "[{op: put, path: /a}]"), "json_patch", key),
         patch::unusable(
             &Patch::read(
                 Manner::Json,
@@ -66,7 +68,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             )
             .unwrap_err(),
             "json_patch",
+            secret().key(),
         ),
+        patch::no_name("name", "web/scale"),
         patch::one_of_three(2),
         patch::unknown(),
         patch::not_there_yet(key),

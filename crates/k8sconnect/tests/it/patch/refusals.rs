@@ -49,6 +49,23 @@ async fn what_no_patch_may_touch_is_refused_before_anything_is_asked() {
 }
 
 #[tokio::test]
+async fn a_subresource_is_no_target() {
+    let ward = Ward::config_map().await;
+    for name in ["web/scale", "web/status", "web%2Fscale", "..", ""] {
+        let target = Data::object([
+            ("api_version", Value::from("apps/v1")),
+            ("kind", Value::from("Deployment")),
+            ("name", Value::from(name)),
+            ("namespace", Value::from(ward.world.namespace.name())),
+        ]);
+        let target = [("target", Value::Known(target))];
+        let config = ward.config_with("merge_patch", "spec: {replicas: 7}", &target);
+        let told = refused(ward.core().plan(PATCH, &config, None).await);
+        assert!(told.contains("No object can be meant by `target.name"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn exactly_one_form_must_be_written() {
     let ward = Ward::config_map().await;
     let two =
