@@ -21,6 +21,7 @@ pub mod target;
 pub mod terraform;
 pub mod tunnel;
 pub mod ward;
+pub mod webhook;
 
 pub use audit::{Filter, Request};
 pub use client::Answer;
@@ -32,3 +33,4 @@ pub use target::{Manifest, Target};
 pub use terraform::{Mirrored, Plan, PlanOutcome, Run, Runner, Tool};
 pub use tunnel::{Speech, Tunnel};
 pub use ward::{Usage, Warded};
+pub use webhook::Webhook;

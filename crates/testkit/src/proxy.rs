@@ -23,7 +23,7 @@ use crate::control_plane::ControlPlane;
 use forward::Upstream;
 pub use record::Recorded;
 pub use rule::{Action, Fate, Reply, Rule, Tally, Turn, Which};
-pub(crate) use serve::identity_of;
+pub(crate) use serve::{identity_of, identity_speaking};
 
 /// Ends, with every connection through it, when dropped.
 pub struct Proxy {

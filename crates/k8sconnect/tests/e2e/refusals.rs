@@ -1,6 +1,6 @@
 //! What cannot be, said before anything is touched.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::Tool;
 
 use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Policy, Workspace, says};
@@ -162,25 +162,66 @@ async fn a_value_that_the_server_refuses_is_told_with_its_field() {
     says(&plan.text, "must be greater than or equal to 0");
 }
 
+/// The configuration of a webhook that is asked about the ConfigMaps of a test.
+fn webhook_configuration(at: &Workspace, name: &str, client: &Value) -> Value {
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [{
+            "name": "policy.example.com", "failurePolicy": "Fail", "sideEffects": "None",
+            "admissionReviewVersions": ["v1"], "timeoutSeconds": 1, "clientConfig": client,
+            "namespaceSelector": {"matchLabels":
+                {"kubernetes.io/metadata.name": at.namespace.name()}},
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"],
+                "resources": ["configmaps"]}],
+        }],
+    })
+}
+
+/// A webhook passes causes of its own through, with a field and a reason, which prove nothing about
+/// the field.
+#[tokio::test]
+async fn a_webhook_that_says_no_is_a_plan_error_in_its_words_and_never_a_replacement() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let causes = json!([{"field": "data.greeting", "reason": "FieldValueInvalid",
+                         "message": "field is immutable"}]);
+    let words = "greetings are frozen until Monday";
+    let webhook = testkit::Webhook::refusing(at.cluster, words, causes).await.unwrap();
+    let name = format!("{}-webhook", at.namespace.name());
+    let configuration = webhook_configuration(&at, &name, &webhook.client_config());
+    at.cluster.act_as("security").apply(configuration.clone()).await.unwrap();
+    at.objects(&[("settings", &CONFIG_MAP.replace("hello", "good day"))]);
+    // The configuration takes a moment to be in force.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let refused = loop {
+        let plan = at.runner.plan().await.unwrap();
+        if plan.outcome == testkit::PlanOutcome::Failed {
+            break plan;
+        }
+        assert!(std::time::Instant::now() < deadline, "{}", plan.text);
+    };
+    says(&refused.text, words);
+    says(&refused.text, "policy.example.com");
+    assert!(!refused.text.contains("must be replaced"), "{}", refused.text);
+    let target = testkit::Target::of(&configuration).unwrap();
+    at.cluster.delete(&target).await.unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !at.runner.apply().await.unwrap().succeeded() {
+        assert!(std::time::Instant::now() < deadline, "the webhook never went out of force");
+    }
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
 #[tokio::test]
 async fn a_webhook_that_cannot_be_reached_does_not_stop_the_plan() {
     let at = Workspace::new(Tool::Terraform).await;
     let name = format!("{}-webhook", at.namespace.name());
     at.cluster
         .act_as("operator")
-        .apply(json!({
-            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
-            "metadata": {"name": name},
-            "webhooks": [{
-                "name": "dead.example.com", "failurePolicy": "Fail", "sideEffects": "None",
-                "admissionReviewVersions": ["v1"], "timeoutSeconds": 1,
-                "clientConfig": {"url": "https://127.0.0.1:1/"},
-                "namespaceSelector": {"matchLabels":
-                    {"kubernetes.io/metadata.name": at.namespace.name()}},
-                "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"],
-                    "resources": ["configmaps"]}],
-            }],
-        }))
+        .apply(webhook_configuration(&at, &name, &json!({"url": "https://127.0.0.1:1/"})))
         .await
         .unwrap();
     at.objects(&[("settings", CONFIG_MAP)]).init().await;

@@ -29,7 +29,7 @@ pub(crate) fn identity_of(folder: &Path) -> Result<TlsAcceptor> {
     identity_speaking(folder, &[b"h2", b"http/1.1"])
 }
 
-pub(super) fn identity_speaking(folder: &Path, protocols: &[&[u8]]) -> Result<TlsAcceptor> {
+pub(crate) fn identity_speaking(folder: &Path, protocols: &[&[u8]]) -> Result<TlsAcceptor> {
     let missing = || format!("`{}` holds no certificate of an API server", folder.display());
     let certificates = CertificateDer::pem_file_iter(folder.join("apiserver.crt"))
         .with_context(missing)?
