@@ -21,6 +21,18 @@ pub(crate) enum Verdict {
     Unclear,
 }
 
+/// What it is worth that an object is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absence {
+    /// It was looked for where it was written; or nobody knows where that was, and the server's
+    /// word is all there is.
+    Proved,
+    /// It was looked for in another cluster.
+    Elsewhere,
+    /// The cluster is remembered, and this connection cannot show which one it leads to.
+    Unproved,
+}
+
 /// Why a read brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,6 +40,8 @@ pub(crate) enum Unread {
     /// The connection in state is of no use, or its credentials are not.
     NoEntry,
     AnotherCluster,
+    /// The object was not found, by a connection that cannot show where it leads.
+    Unproved,
 }
 
 /// What is remembered is worth a moment after a write, and no more.
@@ -41,6 +55,14 @@ pub(crate) async fn recognise(cluster: &Targets, remembered: Option<&str>) -> Ve
         Ok(Some(now)) if now == remembered => Verdict::Same,
         Ok(Some(_)) => Verdict::Another,
         Ok(None) | Err(_) => Verdict::Unclear,
+    }
+}
+
+pub(crate) async fn absence(cluster: &Targets, remembered: Option<&str>) -> Absence {
+    match (recognise(cluster, remembered).await, remembered) {
+        (Verdict::Another, _) => Absence::Elsewhere,
+        (Verdict::Unclear, Some(_)) => Absence::Unproved,
+        (Verdict::Same, _) | (Verdict::Unclear, None) => Absence::Proved,
     }
 }
 

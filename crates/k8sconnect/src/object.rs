@@ -5,6 +5,7 @@ mod blast;
 mod body;
 mod delete;
 mod held;
+mod home;
 mod identity;
 mod import;
 mod model;

@@ -250,6 +250,9 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::refreshed_elsewhere(key, &there),
         whereabouts::another_cluster(key, Some(&there)),
         whereabouts::another_cluster(key, None),
+        whereabouts::refreshed_who_knows_where(key, &there),
+        whereabouts::absence_unproved(key, Some(&there)),
+        whereabouts::absence_unproved(key, None),
         whereabouts::not_there_by_new_way(key),
         whereabouts::gone_unseen(key),
     ]

@@ -103,7 +103,42 @@ fn another_uid(host: Option<&Host>) -> String {
     )
 }
 
-/// The same, where only the object itself could tell.
+/// A refresh found nothing, and cannot tell where it looked.
+pub(crate) fn refreshed_who_knows_where(key: &ObjectKey, host: &Host) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} was not found, which proves nothing"),
+        paragraphs([
+            &unrecognised(Some(host)),
+            "The object may be gone, or live in another cluster: state keeps it as it was last \
+             seen.",
+        ]),
+    )
+}
+
+/// A plan, or a deletion, would rest on an absence that is not proved.
+pub(crate) fn absence_unproved(key: &ObjectKey, host: Option<&Host>) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} was not found, and whether this is its cluster cannot be told"),
+        paragraphs([
+            &format!("{} Nothing was changed.", unrecognised(host)),
+            "Check that the connection leads to the cluster that the object was written to. Then \
+             give the credentials leave to `get` the namespace `kube-system`: an object that is \
+             gone is planned anew. Or take it out of state with `terraform state rm ADDRESS` (or \
+             `tofu state rm ADDRESS`).",
+        ]),
+    )
+}
+
+fn unrecognised(host: Option<&Host>) -> String {
+    let there = host.map_or("there".to_owned(), |host| format!("at `{host}`"));
+    format!(
+        "Clusters are told apart by the uid of their `kube-system` namespace. State knows that of \
+         the cluster that the object was last written to; the credentials in use {there} could not \
+         read it."
+    )
+}
+
+/// The connection changed, and only the object itself could tell where to.
 pub(crate) fn not_there_by_new_way(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("The connection of {key} leads to another cluster"),
@@ -119,7 +154,7 @@ pub(crate) fn not_there_by_new_way(key: &ObjectKey) -> Diagnostic {
 pub(crate) fn gone_unseen(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} is gone, and the refresh could not tell"),
-        "The connection in state is of no use any more, so nothing was known of the object; by the \
+        "By the connection that was refreshed with, nothing could be known of the object; by the \
          connection in the configuration it is not there. It could only be planned anew if state \
          did not hold it.\n\n\
          Take it out of state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`): the \

@@ -15,9 +15,10 @@ use tokio::time::Instant;
 
 use super::blast;
 use super::held::Held;
+use super::home::looked_for_at_home;
 use super::model::ObjectModel;
 use crate::connect::Reach;
-use crate::guard::{self, Unread, Verdict};
+use crate::guard::Unread;
 use crate::look::definition_gone;
 use crate::memory::Claim;
 use crate::messages;
@@ -42,8 +43,14 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
-    if held.stored.unread == Some(Unread::AnotherCluster) {
-        return Err(messages::whereabouts::another_cluster(held.key(), None).into());
+    match held.stored.unread {
+        Some(Unread::AnotherCluster) => {
+            return Err(messages::whereabouts::another_cluster(held.key(), None).into());
+        }
+        Some(Unread::Unproved) => {
+            return Err(messages::whereabouts::absence_unproved(held.key(), None).into());
+        }
+        Some(Unread::NoEntry) | None => {}
     }
     if session.memory.claim_destruction(held.uid()) == Claim::Contradicted {
         return Err(messages::object::destroyed_and_adopted(held.key()).into());
@@ -121,16 +128,6 @@ pub(crate) async fn delete(
         }
     }
     Err(messages::object::never_still(key).into())
-}
-
-/// An object is gone only if it was looked for in the cluster that it lives in.
-async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
-    match guard::recognise(&Targets::from(cluster), held.stored.cluster.as_deref()).await {
-        Verdict::Another => {
-            Err(messages::whereabouts::another_cluster(held.key(), Some(cluster.host())).into())
-        }
-        Verdict::Same | Verdict::Unclear => Ok(()),
-    }
 }
 
 /// Whose object it is that bears the name.

@@ -14,9 +14,10 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
 use super::held::Held;
+use super::home;
 use super::model::ObjectModel;
 use super::upgrade;
-use crate::guard::{self, Unread, Verdict};
+use crate::guard::{self, Absence, Unread};
 use crate::leaves;
 use crate::look::{Look, look};
 use crate::messages;
@@ -58,7 +59,7 @@ pub(crate) async fn read(
     } else if uid != held.uid() {
         // A backup may also have been restored into another cluster, which is not ours.
         if live["metadata"]["annotations"][ID_ANNOTATION].as_str() != Some(held.id())
-            || recognise(&cluster, &held).await == Verdict::Another
+            || home::absence(&cluster, &held).await != Absence::Proved
         {
             return gone(&cluster, held, private, notices).await;
         }
@@ -105,10 +106,6 @@ fn unread(
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })
 }
 
-async fn recognise(cluster: &Cluster, held: &Held) -> Verdict {
-    guard::recognise(&Targets::from(cluster), held.stored.cluster.as_deref()).await
-}
-
 /// Drops what is not there any more, if that was looked for in the right cluster.
 async fn gone(
     cluster: &Cluster,
@@ -116,12 +113,17 @@ async fn gone(
     private: Private,
     notices: &mut Diagnostics,
 ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
-    match recognise(cluster, &held).await {
-        Verdict::Another => {
+    match home::absence(cluster, &held).await {
+        Absence::Elsewhere => {
             notices.push(messages::whereabouts::refreshed_elsewhere(held.key(), cluster.host()));
             unread(held, Unread::AnotherCluster, private)
         }
-        Verdict::Same | Verdict::Unclear => Ok(ReadAnswer::Gone),
+        Absence::Unproved => {
+            let host = cluster.host();
+            notices.push(messages::whereabouts::refreshed_who_knows_where(held.key(), host));
+            unread(held, Unread::Unproved, private)
+        }
+        Absence::Proved => Ok(ReadAnswer::Gone),
     }
 }
 

@@ -124,6 +124,74 @@ async fn a_connection_that_changes_to_another_cluster_is_refused_at_plan() {
     assert_eq!(plan.action, Action::Update);
 }
 
+/// The way in of somebody who may do everything in the test's namespace, and nothing outside.
+async fn as_tenant(world: &World, cluster: &ControlPlane) -> Json {
+    let user = format!("tenant-of-{}", world.namespace);
+    let metadata = json!({ "name": "tenant", "namespace": world.namespace.name() });
+    // Nobody fills the roles that are built in where no controllers run.
+    let role = json!({ "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+        "metadata": metadata,
+        "rules": [{ "apiGroups": ["*"], "resources": ["*"], "verbs": ["*"] }] });
+    cluster.act_as("testkit").create(role).await.unwrap();
+    let rights = json!({ "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+        "metadata": metadata,
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "tenant" },
+        "subjects": [{ "kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io" }] });
+    cluster.act_as("testkit").create(rights).await.unwrap();
+    json!({ "kubeconfig": cluster.kubeconfig_for(&user, None).unwrap() })
+}
+
+#[tokio::test]
+async fn an_object_is_not_given_up_by_credentials_that_cannot_show_which_cluster_it_is() {
+    let world = World::new().await;
+    let state = made(&world).await;
+    let other = ControlPlane::another().await;
+    let namespace = json!({ "apiVersion": "v1", "kind": "Namespace",
+        "metadata": { "name": world.namespace.name() } });
+    other.act_as("testkit").create(namespace).await.unwrap();
+    let elsewhere = core(&world, &as_tenant(&world, other).await).await;
+    let read = elsewhere.read(OBJECT, &state).await.unwrap();
+    let told = format!("{:?}", read.diagnostics);
+    assert!(told.contains("proves nothing"), "{told}");
+    let kept = read.present().unwrap();
+    for refused in [
+        elsewhere.plan(OBJECT, &config(&world), Some(&kept)).await.err().unwrap().to_string(),
+        elsewhere.plan_destroy(OBJECT, &kept).await.err().unwrap().to_string(),
+    ] {
+        assert!(refused.contains("whether this is its cluster cannot be told"), "{refused}");
+        assert!(refused.contains("leave to `get`"), "{refused}");
+        assert!(refused.contains("state rm ADDRESS"), "{refused}");
+    }
+    // A deletion that was planned without a refresh.
+    let plan = elsewhere.plan_destroy(OBJECT, &state).await.unwrap();
+    let gone = elsewhere.apply(OBJECT, &tfplugin::Value::Null, Some(&state), &plan).await;
+    let refused = gone.unwrap_err().to_string();
+    assert!(refused.contains("whether this is its cluster cannot be told"), "{refused}");
+
+    // Back at home all is as it was, for the same little rights too.
+    let home = core(&world, &as_tenant(&world, world.cluster).await).await;
+    let read = home.read(OBJECT, &kept).await.unwrap();
+    assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
+    let plan = home.plan(OBJECT, &config(&world), read.state.as_ref()).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+}
+
+#[tokio::test]
+async fn a_write_that_misses_because_it_goes_to_another_cluster_says_so() {
+    let world = World::new().await;
+    let state = made(&world).await;
+    let body = world.config_map("settings").replace("hello", "good morning");
+    let changed = world.config_at(&Json::Null, &body);
+    let home = core(&world, &world.by_token()).await;
+    let plan = home.plan(OBJECT, &changed, Some(&state)).await.unwrap();
+    let elsewhere = core(&world, &another().await).await;
+    let refused = elsewhere.plan(OBJECT, &changed, Some(&state)).await.unwrap_err().to_string();
+    assert!(refused.contains("leads to another cluster"), "{refused}");
+    let refused = elsewhere.apply(OBJECT, &changed, Some(&state), &plan).await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("leads to another cluster"), "{refused}");
+}
+
 #[tokio::test]
 async fn an_object_that_is_gone_from_its_own_cluster_is_planned_anew() {
     let world = World::new().await;

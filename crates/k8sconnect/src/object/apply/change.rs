@@ -11,6 +11,7 @@ use tfplugin::Diagnostics;
 use super::Work;
 use crate::messages::refusal::Subject;
 use crate::object::held::Held;
+use crate::object::home;
 use crate::object::read::seen_of;
 use crate::{MANAGER, messages};
 
@@ -36,13 +37,18 @@ pub(super) async fn make(
             .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
         let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
         let former = Subject { manifest: &work.manifest, former: Some(held.manifest.value()) };
+        if let Err(Error::Refused(status)) = &written
+            && home::is_miss(status)
+        {
+            home::missed_at_home(&work.cluster, held).await?;
+        }
         return written.map_err(|error| messages::refusal::not_taken(former, &error).into());
     }
     let mut live = work.session.memory.recall_for_write(held.id());
     for _ in 0..TRIES {
         let seen = match live.take() {
             Some(seen) => seen,
-            None => look(work, location).await?,
+            None => look(work, held, location).await?,
         };
         match attempt(work, held, location, &seen).await? {
             Ok(answer) => return Ok(answer),
@@ -59,7 +65,7 @@ pub(super) async fn make(
 /// The first write after an import takes the fields over, as an adoption does.
 async fn first(work: &Work<'_>, held: &Held, location: &Location) -> Result<Answer, Diagnostics> {
     let changed = || messages::object::changed_meanwhile(work.manifest.key());
-    let live = look(work, location).await?;
+    let live = look(work, held, location).await?;
     if live["metadata"]["uid"].as_str() != Some(held.uid()) {
         return Err(changed().into());
     }
@@ -88,12 +94,13 @@ async fn attempt(
     Ok(work.write(location, content, held.id(), guard).await)
 }
 
-async fn look(work: &Work<'_>, location: &Location) -> Result<Json, Diagnostics> {
+async fn look(work: &Work<'_>, held: &Held, location: &Location) -> Result<Json, Diagnostics> {
     let key = work.manifest.key();
     let found = work.cluster.get(location).await;
     match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Found::Object(answer) => Ok(answer.object),
         Found::Absent(_) | Found::NotServed(_) => {
+            home::missed_at_home(&work.cluster, held).await?;
             Err(messages::object::changed_meanwhile(key).into())
         }
     }

@@ -1,6 +1,6 @@
 //! Planning an object that state holds.
 
-use k8sconnect_cluster::{Found, Location, Observation};
+use k8sconnect_cluster::{Found, Location, NotYet, Observation};
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::{Glance, Planner, Spelling};
@@ -15,6 +15,7 @@ use crate::leaves;
 use crate::memory::Recollection;
 use crate::messages::refusal::Subject;
 use crate::object::held::Held;
+use crate::object::home;
 use crate::object::model::ObjectModel;
 use crate::object::read::{seen_of, version_of};
 use crate::{MANAGER, messages};
@@ -56,7 +57,11 @@ pub(super) async fn plan(
     let content = planner.content(asked.desired, Some(held.prior()), live).map_err(unreadable)?;
     let guard = Guard::Uid(held.uid());
     let mut state = later(proposed, Some(held));
-    match asked.observe(&location, content, Some(held.id()), guard).await? {
+    let observation = asked.observe(&location, content, Some(held.id()), guard).await?;
+    if is_miss(&observation) {
+        home::missed_at_home(asked.cluster, held).await?;
+    }
+    match observation {
         Observation::Answered(answer) => {
             let told = match read {
                 // Somebody wrote since the plan that the user saw.
@@ -121,6 +126,15 @@ pub(super) async fn plan(
         }
     }
     Ok(Change::InPlace(Box::new(state)))
+}
+
+/// Whether the object was not where it is meant to be.
+fn is_miss(observation: &Observation) -> bool {
+    match observation {
+        Observation::Exists(_) | Observation::NotYet(NotYet::Namespace { .. }) => true,
+        Observation::Refused(status) => home::is_miss(status),
+        Observation::Answered(_) | Observation::NotYet(_) => false,
+    }
 }
 
 /// The object as this process read it; read once more if that is too long ago. A process that

@@ -35,7 +35,11 @@ impl Way {
 /// Refuses a plan in another cluster. Asks nothing where the way is the old one and led to the
 /// object.
 pub(super) async fn check(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostics> {
-    if asked.way == Way::AsBefore && held.stored.unread != Some(Unread::AnotherCluster) {
+    let amiss = match held.stored.unread {
+        Some(Unread::AnotherCluster | Unread::Unproved) => true,
+        Some(Unread::NoEntry) | None => false,
+    };
+    if asked.way == Way::AsBefore && !amiss {
         return Ok(());
     }
     match guard::recognise(&Targets::from(asked.cluster), held.stored.cluster.as_deref()).await {
@@ -44,7 +48,23 @@ pub(super) async fn check(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnost
             let host = Some(asked.cluster.host());
             Err(messages::whereabouts::another_cluster(held.key(), host).into())
         }
+        Verdict::Unclear if held.stored.unread == Some(Unread::Unproved) => {
+            found_after_all(asked, held).await
+        }
         Verdict::Unclear => ask_the_object(asked, held).await,
+    }
+}
+
+/// Only the object itself can end the doubt that its absence left.
+async fn found_after_all(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostics> {
+    let location = held.location(asked.cluster).await?;
+    match asked.cluster.get(&location).await {
+        Ok(Found::Object(answer)) if answer.object["metadata"]["uid"] == held.uid() => Ok(()),
+        Ok(_) => {
+            let host = Some(asked.cluster.host());
+            Err(messages::whereabouts::absence_unproved(held.key(), host).into())
+        }
+        Err(error) => Err(messages::refusal::unanswered(held.key(), &error).into()),
     }
 }
 
