@@ -1,6 +1,7 @@
 //! What can be wrong with a YAML text, in the words a user reads.
 //!
-//! Keys, tags and anchors are named; values never are, since a manifest may hold a secret.
+//! Keys and tags are named; values never are, since a manifest may hold a secret. Nor are aliases: a
+//! password that begins with `*` and was not quoted reads as one.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,9 +34,9 @@ pub enum YamlErrorKind {
     /// The value of a `<<` is neither a mapping nor a list of mappings.
     MergeWithoutMapping,
     /// A `*name` for which there is no `&name` before it in the document.
-    UnknownAnchor { name: String },
+    UnknownAnchor,
     /// A `*name` inside of what `&name` names.
-    AliasOfItself { name: String },
+    AliasOfItself,
     /// Following the aliases makes far more of the text than was written.
     AliasBomb,
     /// Collections stand too deep inside one another.
@@ -112,17 +113,14 @@ impl fmt::Display for YamlErrorKind {
                 "the value of `<<` must be a mapping or a list of mappings. Give it an alias of a \
                  mapping, such as `<<: *defaults`, or quote the key if no merge is meant.",
             ),
-            Self::UnknownAnchor { name } => write!(
-                f,
-                "the alias `*{0}` has no anchor `&{0}` before it in this document; anchors do not \
-                 reach into the next document. Define it first, or quote the value if it is text.",
-                Shown(name)
+            Self::UnknownAnchor => f.write_str(
+                "this value begins with `*`, which makes it an alias, and there is no anchor `&` \
+                 of that name before it in this document; anchors do not reach into the next \
+                 document. Define it first, or quote the value if it is text.",
             ),
-            Self::AliasOfItself { name } => write!(
-                f,
-                "the alias `*{0}` stands inside of what `&{0}` names, so the value would never \
-                 end. Refer to something that is complete before this line.",
-                Shown(name)
+            Self::AliasOfItself => f.write_str(
+                "this alias stands inside of what its anchor names, so the value would never end. \
+                 Refer to something that is complete before this line.",
             ),
             Self::AliasBomb => f.write_str(
                 "following the aliases would make far more of this document than is written in \

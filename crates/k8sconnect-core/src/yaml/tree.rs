@@ -197,22 +197,18 @@ impl<'t> Reader<'t> {
                 }
             }
             Event::Alias(anchor) => {
-                let name = || span.slice(self.text).unwrap_or("").trim_start_matches('*').into();
                 let Some(&target) = self.anchors.get(&anchor) else {
-                    let kind = YamlErrorKind::UnknownAnchor { name: name() };
-                    return Err(kind.at(Spot::from(span.start)));
+                    return Err(YamlErrorKind::UnknownAnchor.at(Spot::from(span.start)));
                 };
                 // An alias can only name what began before it, so a value can only contain itself
                 // by an alias inside of it.
                 if self.nodes[target as usize].end == STILL_OPEN {
-                    let kind = YamlErrorKind::AliasOfItself { name: name() };
-                    return Err(kind.at(Spot::from(span.start)));
+                    return Err(YamlErrorKind::AliasOfItself.at(Spot::from(span.start)));
                 }
                 self.push(Body::Alias { target }, 0, span);
             }
-            Event::UnresolvedAlias(name) => {
-                let kind = YamlErrorKind::UnknownAnchor { name: name.into_owned() };
-                return Err(kind.at(Spot::from(span.start)));
+            Event::UnresolvedAlias(_) => {
+                return Err(YamlErrorKind::UnknownAnchor.at(Spot::from(span.start)));
             }
             _ => {}
         }

@@ -55,21 +55,23 @@ fn refuses_a_merge_of_something_that_is_no_mapping() {
 }
 
 #[test]
-fn names_an_unknown_anchor() {
+fn an_alias_without_an_anchor_is_placed_and_never_quoted() {
     assert_eq!(
         message("a: &base 1\n---\nb: *base\n"),
-        "line 3, column 4: the alias `*base` has no anchor `&base` before it in this document; \
-         anchors do not reach into the next document. Define it first, or quote the value if it \
-         is text."
+        "line 3, column 4: this value begins with `*`, which makes it an alias, and there is no \
+         anchor `&` of that name before it in this document; anchors do not reach into the next \
+         document. Define it first, or quote the value if it is text."
     );
+    let error = parse_stream("password: *hunter2\n").unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
 }
 
 #[test]
 fn refuses_a_value_that_contains_itself() {
     assert_eq!(
         message("a: &loop\n  b:\n  - *loop\n"),
-        "line 3, column 5: the alias `*loop` stands inside of what `&loop` names, so the value \
-         would never end. Refer to something that is complete before this line."
+        "line 3, column 5: this alias stands inside of what its anchor names, so the value would \
+         never end. Refer to something that is complete before this line."
     );
 }
 
