@@ -87,9 +87,17 @@ impl Owners {
     /// entry is all that is recorded of whoever wrote it.
     #[must_use]
     pub fn with_string_data_as_data(&self) -> Owners {
+        self.with_string_data_where(|_| true)
+    }
+
+    /// The same for the fields of `data` that `counts` says yes to. Somebody else's write leaves the
+    /// entry as it is, and nothing of what it stood for.
+    #[must_use]
+    pub fn with_string_data_where(&self, counts: impl Fn(&FieldPath) -> bool) -> Owners {
         let renamed = |path: FieldPath| match path.elements() {
             [PathElement::Field(first), rest @ ..] if first == "stringData" => {
-                FieldPath::new([PathElement::field("data")].into_iter().chain(rest.iter().cloned()))
+                let data = [PathElement::field("data")].into_iter().chain(rest.iter().cloned());
+                Some(FieldPath::new(data)).filter(&counts).unwrap_or(path)
             }
             _ => path,
         };

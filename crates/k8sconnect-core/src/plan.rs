@@ -245,11 +245,12 @@ impl Planner<'_> {
         let texts_then = kept
             .map(|kept| retold(&kept.texts, secrecy, live, &leaves_now, key))
             .unwrap_or_default();
-        let told = |owners: &Owners| match desired.gvk().is_secret() {
-            true => owners.with_string_data_as_data(),
-            false => owners.clone(),
+        // Whoever wrote `stringData` holds `data` for as long as that has the value they gave it.
+        let is_kept = |path: &FieldPath| leaves_now.0.get(path) == projection.0.get(path);
+        let (told_now, told_next) = match desired.gvk().is_secret() {
+            true => (now.with_string_data_as_data(), next.with_string_data_where(is_kept)),
+            false => (now.clone(), next.clone()),
         };
-        let (told_now, told_next) = (told(&now), told(next));
         let mut notices = transition::compare(
             self.manager,
             kept.map(|_| Then { texts: &texts_then, fields: &then }),

@@ -36,6 +36,10 @@ impl Planner<'_> {
         let ours = self.our_fields(&next, answer);
         let leaves = self.project(&ours, answer, &next, desired, desired.secrecy());
         let before = self.project(&ours, live, &now, desired, desired.secrecy()).texts(key);
+        let held = match desired.gvk().is_secret() {
+            true => now.with_string_data_as_data(),
+            false => now,
+        };
         let mark = |object: &Value| {
             object["metadata"]["annotations"][ID_ANNOTATION].as_str().map(ToOwned::to_owned)
         };
@@ -46,7 +50,7 @@ impl Planner<'_> {
             changes: Vec::new(),
         };
         for (path, leaf) in &leaves.0 {
-            let holders: Vec<_> = now.holders(path).cloned().collect();
+            let holders: Vec<_> = held.holders(path).cloned().collect();
             for manager in &holders {
                 if !takeover.holders.iter().any(|known| known.is(manager)) {
                     takeover.holders.push(manager.clone());

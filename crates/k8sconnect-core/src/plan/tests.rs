@@ -133,6 +133,27 @@ fn hidden(manifest: &Manifest) -> Manifest {
     manifest.clone().hiding(&[crate::secrecy::pattern("spec").unwrap()])
 }
 
+#[test]
+fn who_wrote_string_data_is_robbed_by_another_value_of_data() {
+    let body = "{apiVersion: v1, kind: Secret, metadata: {name: x}, stringData: {a: ours}}";
+    let desired = Manifest::parse(body).unwrap();
+    let flux = json!({"manager": "flux", "operation": "Apply", "apiVersion": "v1",
+        "fieldsV1": {"f:stringData": {"f:a": {}}}});
+    let ours = json!({"manager": "k8sconnect", "operation": "Apply", "apiVersion": "v1",
+        "fieldsV1": {"f:data": {"f:a": {}}}});
+    let secret = |data: &str, managers: &[&Value]| {
+        json!({"apiVersion": "v1", "kind": "Secret",
+            "metadata": {"name": "x", "managedFields": managers}, "data": {"a": data}})
+    };
+    let takes = |live: &Value| {
+        let answer = secret("b3Vycw==", &[&flux, &ours]);
+        us().decide(&desired, None, Some(live), &answer).unwrap().notices.takes
+    };
+    let [taken] = &takes(&secret("dGhlaXJz", &[&flux]))[..] else { panic!("nobody is named") };
+    assert_eq!(taken.holders[0].name, "flux");
+    assert_eq!(takes(&secret("b3Vycw==", &[&flux])), [], "equal values are held together");
+}
+
 proptest! {
     #[test]
     fn hiding_and_showing_again_is_no_change_of_a_value(specimen in any_specimen()) {

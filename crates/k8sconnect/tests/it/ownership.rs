@@ -1,5 +1,6 @@
 //! The ownership scripts of the core, replayed against a real API server: the same stories, the
-//! same owners, the same notices, read from what the user is told.
+//! same owners, the same notices, read from what the user is told. And what only a real server does:
+//! the `stringData` of a Secret.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,8 +8,8 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use testkit::Target;
 use testkit::owners::owners;
-use tfplugin::Diagnostics;
 use tfplugin::harness::State;
+use tfplugin::{Diagnostics, Value};
 
 use crate::world::{OBJECT, World};
 
@@ -175,4 +176,44 @@ async fn the_scripts_come_out_the_same_on_a_real_server() {
         }
     }
     assert!(ran >= 9, "only {ran} scripts were found");
+}
+
+fn secret_body(world: &World, value: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Secret\nmetadata:\n  name: keys\n  namespace: {}\nstringData:\n  \
+         a: {value}\n",
+        world.namespace
+    )
+}
+
+#[tokio::test]
+async fn whoever_holds_a_secret_through_string_data_is_named_before_it_is_taken() {
+    let world = World::new().await;
+    let theirs = secret_body(&world, "theirs");
+    world.cluster.act_as("flux").apply(theirs.as_str()).await.unwrap();
+    let secret = |value: &str, name: &'static str, term: bool| {
+        let body = Value::from(secret_body(&world, value).as_str());
+        world.config_with([("yaml_body", body), (name, Value::from(term))])
+    };
+    let plan = world.core().plan(OBJECT, &secret("ours", "adopt", true), None).await.unwrap();
+    let told = format!("{:?}", plan.diagnostics);
+    assert!(told.contains("will be taken from other managers"), "{told}");
+    assert!(told.contains("`flux` (Apply"), "{told}");
+
+    // What has the value that they gave it is held together, and calm.
+    let adopting = secret("theirs", "adopt", true);
+    let plan = world.core().plan(OBJECT, &adopting, None).await.unwrap();
+    let told = format!("{:?}", plan.diagnostics);
+    assert!(!told.contains("will be taken from"), "{told}");
+    let state = world.core().create(OBJECT, &adopting).await.unwrap();
+
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let peaceful = secret("ours", "force_conflicts", false);
+    let refused = core.plan(OBJECT, &peaceful, Some(&read)).await.unwrap_err().to_string();
+    assert!(refused.contains("`flux` (Apply"), "{refused}");
+    let change = secret("ours", "force_conflicts", true);
+    let plan = core.plan(OBJECT, &change, Some(&read)).await.unwrap();
+    let told = format!("{:?}", plan.diagnostics);
+    assert!(told.contains("`flux` (Apply"), "{told}");
 }
