@@ -43,11 +43,13 @@ resource "k8sconnect_object" "migration" {
   YAML
 }
 
-# A Job has rolled out when it is complete. A failed one ends the wait at once.
+# A Job has rolled out when it is complete. A failed one ends the wait at once. A Job that changes is
+# replaced: the new one is told by its uid.
 resource "k8sconnect_wait" "migration" {
   cluster    = local.cluster
   object_ref = k8sconnect_object.migration.object_ref
   wait_for   = { rollout = true, timeout = "5m" }
+  triggers   = { uid = k8sconnect_object.migration.uid }
 }
 
 resource "k8sconnect_object" "web" {

@@ -106,14 +106,20 @@ impl Goal {
         (!found.is_empty()).then(|| jsonpath::excerpt(found))
     }
 
-    /// Whether a field that was there when it was waited for no longer is. That a value or a
-    /// condition changed since is no loss.
+    /// Whether what was there when it was waited for no longer is. That a value or a condition
+    /// changed since is no loss.
     pub fn is_lost(&self, object: &Value) -> bool {
-        let Self::Shows(Sign::Field(path)) = self else {
-            return false;
-        };
-        let found = path.find(object);
-        found.is_empty() || found.iter().any(|found| is_empty(found.value))
+        match self {
+            Self::Shows(Sign::Field(path)) => {
+                let found = path.find(object);
+                found.is_empty() || found.iter().any(|found| is_empty(found.value))
+            }
+            Self::Shows(Sign::Values(values)) => {
+                values.iter().any(|(path, _)| path.find(object).is_empty())
+            }
+            Self::Shows(Sign::Condition { kind, .. }) => condition(object, kind).is_none(),
+            Self::Rollout | Self::Ready | Self::Deleted => false,
+        }
     }
 
     /// Whether anything is handed on at all.

@@ -11,6 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use k8sconnect_cluster::Host;
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use serde_json::Value;
 
 /// Far more than Terraform reads at once unless told otherwise, and a few megabytes at most.
@@ -30,6 +32,7 @@ struct Content {
     destroyed: BTreeSet<String>,
     counted: BTreeSet<String>,
     planned: BTreeMap<String, String>,
+    made: BTreeSet<(String, ObjectKey)>,
 }
 
 /// Whether two addresses of one configuration want opposite things of one object.
@@ -120,6 +123,21 @@ impl Memory {
     pub(crate) fn may_precede(&self, id: &str, what: &str) -> bool {
         let content = self.content();
         content.ids.contains(id) && content.planned.get(id).is_none_or(|planned| planned == what)
+    }
+
+    /// Notes that an object is planned to be made, or made anew, under a name as the server knows
+    /// it.
+    pub(crate) fn note_made(&self, host: &Host, key: ObjectKey) {
+        self.content().made.insert((host.to_string(), key));
+    }
+
+    /// Whether an object is planned to be made. A namespace means nothing where the kind has none.
+    pub(crate) fn is_made(&self, host: &Host, key: &ObjectKey) -> bool {
+        let namespace = key.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+        let made = &self.content().made;
+        [None, Some(namespace.to_owned())].into_iter().any(|namespace| {
+            made.contains(&(host.to_string(), ObjectKey { namespace, ..key.clone() }))
+        })
     }
 
     /// Notes that it was told what goes along with this object.

@@ -1,8 +1,9 @@
 //! `k8sconnect_wait`: an object is as it should be before anything else happens.
 //!
-//! It waits once, when it is made, and again when what it waits for or one of its triggers changes.
-//! A wait that fails leaves nothing behind: no state of its own on a creation, the former state on
-//! an update, so that the next apply waits again. Nothing is ever written to the cluster.
+//! It waits once, when it is made, and again when what it waits for or one of its triggers changes,
+//! or the object is made anew. A wait that fails leaves no state of its own on a creation, and the
+//! former state on an update with a mark, so that the next apply waits again. Nothing is ever
+//! written to the cluster.
 
 mod asked;
 mod driver;
@@ -10,6 +11,7 @@ mod model;
 mod plan;
 mod read;
 mod schema;
+mod stored;
 mod surroundings;
 mod upgrade;
 
@@ -22,6 +24,7 @@ use tfplugin::{
 
 pub(crate) use self::asked::Asked;
 use self::model::WaitModel;
+use self::stored::Waited;
 use crate::session::Session;
 use crate::{connect, dynamic, messages};
 
@@ -35,15 +38,22 @@ impl WaitResource {
     }
 
     /// Waits, and brings back the state with what was waited for.
-    async fn wait(&self, ctx: &Context, planned: WaitModel) -> Result<WaitModel, Diagnostics> {
+    async fn wait(
+        &self,
+        ctx: &Context,
+        planned: WaitModel,
+        mut private: Private,
+    ) -> Result<Applied<WaitModel>, Diagnostics> {
         let Some(asked) = Asked::read(&planned)? else {
             return Err(messages::wait::still_unknown().into());
         };
         let entered = self.session.enter(&planned.cluster, &planned.cluster_name).await?;
         let cluster = entered.ok_or_else(messages::wait::still_unknown)?;
         let object = driver::wait(ctx, &cluster, &asked).await?;
+        Waited::met(object.as_ref()).keep(&mut private)?;
         let found = object.and_then(|object| asked.goal.excerpt(&object));
-        Ok(WaitModel { result: found.map_or(Value::Null, dynamic::from_json), ..planned })
+        let result = found.map_or(Value::Null, dynamic::from_json);
+        Ok(applied(WaitModel { result, ..planned }, private))
     }
 }
 
@@ -96,9 +106,9 @@ impl Resource for WaitResource {
         request: Create<WaitModel>,
         _notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
-        let mut state = self.wait(ctx, request.planned).await?;
-        state.id = Value::Known(uuid::Uuid::new_v4().to_string());
-        Ok(applied(state, request.private))
+        let mut made = self.wait(ctx, request.planned, request.private).await?;
+        made.state.id = Value::Known(uuid::Uuid::new_v4().to_string());
+        Ok(made)
     }
 
     async fn update(
@@ -107,11 +117,17 @@ impl Resource for WaitResource {
         request: Update<WaitModel>,
         _notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
-        let Update { prior, planned, private, .. } = request;
-        if plan::waits_again(&self.session, &prior, &planned) {
-            return Ok(applied(self.wait(ctx, planned).await?, private));
+        let Update { prior, planned, mut private, .. } = request;
+        if !planned.result.is_unknown() && !plan::waits_again(&self.session, &prior, &planned) {
+            return Ok(applied(planned, private));
         }
-        Ok(applied(planned, private))
+        match self.wait(ctx, planned, private.clone()).await {
+            Ok(waited) => Ok(waited),
+            Err(diagnostics) => {
+                Waited::failed().keep(&mut private)?;
+                Err(ApplyFailure { diagnostics, state: Some((prior, private)) })
+            }
+        }
     }
 
     fn upgrade(&self, from_version: i64, raw: RawState) -> Result<WaitModel, Diagnostics> {

@@ -264,5 +264,18 @@ fn what_was_waited_for_is_handed_on_and_nothing_else() {
     assert_eq!(Goal::Rollout.excerpt(&object), None);
     assert_eq!(field.excerpt(&json!({})), None);
     assert!(field.is_lost(&json!({})) && field.is_lost(&json!({"status": {"n": ""}})));
-    assert!(!field.is_lost(&object) && !condition.is_lost(&json!({})));
+    assert!(!field.is_lost(&object));
+}
+
+#[test]
+fn a_value_or_a_condition_that_changed_is_no_loss_and_one_that_vanished_is() {
+    let values = vec![(path("status.n"), "3".into()), (path("status.phase"), "Bound".into())];
+    let values = Goal::Shows(Sign::Values(values));
+    let condition = Goal::Shows(Sign::condition("Ready"));
+    let changed = json!({"status": {"phase": "Lost", "n": 4,
+        "conditions": [{"type": "Ready", "status": "False"}]}});
+    assert!(!values.is_lost(&changed) && !condition.is_lost(&changed));
+    let vanished = json!({"status": {"n": 3}});
+    assert!(values.is_lost(&vanished) && condition.is_lost(&vanished));
+    assert!(!Goal::Rollout.is_lost(&vanished));
 }

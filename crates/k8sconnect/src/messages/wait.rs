@@ -135,11 +135,19 @@ pub(crate) fn no_kind(key: &ObjectKey, nearest: Option<&str>, timeout: &str) -> 
 }
 
 /// What was handed on is no longer there.
-pub(crate) fn field_is_gone(key: &ObjectKey, goal: &Goal) -> Diagnostic {
+pub(crate) fn it_is_lost(key: &ObjectKey, goal: &Goal) -> Diagnostic {
     Diagnostic::warning(
         format!("{key} no longer has {}", named(goal)),
         "It was waited for and had a value then; now it has none. The plan waits for it again, and \
          what uses `result` is known after that.",
+    )
+}
+
+/// Another object has its name.
+pub(crate) fn made_anew(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} is not the object that was waited for"),
+        "It was deleted and made again since. The plan waits for the one that is there now.",
     )
 }
 

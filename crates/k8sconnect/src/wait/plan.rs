@@ -1,9 +1,14 @@
 //! Plan: nothing is asked of the cluster. What is waited for is known once it was waited for.
+//!
+//! A wait that must be made again although nothing was written differently plans its result as
+//! unknown, also where it will be null: without a difference Terraform does not call.
 
+use k8sconnect_core::readiness::Goal;
 use tfplugin::{Diagnostics, Plan, Planned, Value};
 
 use super::asked::Asked;
 use super::model::{WaitFor, WaitModel};
+use super::stored::{Outcome, Waited};
 use crate::connect::Reach;
 use crate::session::Session;
 
@@ -17,14 +22,30 @@ pub(crate) fn plan(
         Some(asked) if !asked.goal.hands_on() => Value::Null,
         _ => Value::Unknown,
     };
+    let failed = Waited::load(&private)?.is_some_and(|last| last.outcome == Outcome::Failed);
+    let made_anew = asked.as_ref().is_some_and(|asked| is_made(session, &config, asked));
     let state = match prior {
         None => WaitModel { id: Value::Unknown, result: awaited, ..proposed },
+        Some(prior) if failed || made_anew => {
+            WaitModel { id: prior.id, result: Value::Unknown, ..proposed }
+        }
         Some(prior) if waits_again(session, &prior, &config) => {
             WaitModel { id: prior.id, result: awaited, ..proposed }
         }
         Some(prior) => WaitModel { id: prior.id, result: prior.result, ..proposed },
     };
     Ok(Planned { state, private, requires_replace: vec![], identity: None })
+}
+
+/// Whether the object is made in this run. Terraform plans what a wait refers to before the wait.
+fn is_made(session: &Session, config: &WaitModel, asked: &Asked) -> bool {
+    if asked.goal == Goal::Deleted {
+        return false;
+    }
+    match session.reach(&config.cluster, &config.cluster_name) {
+        Ok(Reach::Ready(connection)) => session.memory.is_made(&connection.host, &asked.key),
+        Ok(Reach::Unknown) | Err(_) => false,
+    }
 }
 
 /// Whether a change means that the object is to be waited for once more. How long to wait and when

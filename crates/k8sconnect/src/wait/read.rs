@@ -2,7 +2,8 @@
 //!
 //! One look, and no judgement: that a goal was met is a fact of the past, and a Pod that has run to
 //! its end is not waited for again because it is no longer running. Two things do count as gone, so
-//! that the next apply waits again: the object itself, and a field that others were handed.
+//! that the next apply waits again: the object itself, also where another has its name, and what
+//! others were handed.
 
 use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
 use k8sconnect_core::readiness::Goal;
@@ -11,6 +12,7 @@ use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
 
 use super::asked::Asked;
 use super::model::WaitModel;
+use super::stored::Waited;
 use crate::messages::whereabouts::Way;
 use crate::session::Session;
 use crate::{dynamic, messages};
@@ -20,7 +22,7 @@ pub(crate) async fn read(
     request: Read<WaitModel>,
     notices: &mut Diagnostics,
 ) -> Result<ReadAnswer<WaitModel>, Diagnostics> {
-    let Read { mut state, private, .. } = request;
+    let Read { mut state, mut private, .. } = request;
     // State that an older release left may ask in ways that are errors now; the configuration is
     // where they are told.
     let Ok(Some(asked)) = Asked::read(&state) else {
@@ -40,14 +42,24 @@ pub(crate) async fn read(
         }
         Err(problems) => return Err(problems),
     };
+    let last = Waited::load(&private)?;
     match look(&cluster, &asked).await {
+        Ok(Look::Present(object))
+            if last.as_ref().is_some_and(|it| it.was_for_another(&object)) =>
+        {
+            notices.push(messages::wait::made_anew(&asked.key));
+            return Ok(ReadAnswer::Gone);
+        }
         Ok(Look::Present(object)) if asked.goal.is_lost(&object) => {
-            notices.push(messages::wait::field_is_gone(&asked.key, &asked.goal));
+            notices.push(messages::wait::it_is_lost(&asked.key, &asked.goal));
             return Ok(ReadAnswer::Gone);
         }
         Ok(Look::Present(object)) => {
             let found = asked.goal.excerpt(&object);
             state.result = found.map_or(Value::Null, dynamic::from_json);
+            if last.is_none() {
+                Waited::met(Some(&object)).keep(&mut private)?;
+            }
         }
         Ok(Look::Absent) => return Ok(ReadAnswer::Gone),
         Ok(Look::NotServed) => {}

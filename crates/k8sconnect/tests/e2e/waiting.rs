@@ -152,8 +152,53 @@ async fn a_failed_wait_taints_nothing_and_is_made_again() {
     says(&run.text, "InvalidImageName");
     let plan = at.plan_changes().await;
     says(&plan.text, "0 to add, 1 to change, 0 to destroy");
+    // Also where it goes back to what the last good wait was for.
     write(&at, &rollout("slow"));
+    let plan = at.plan_changes().await;
+    says(&plan.text, "0 to add, 2 to change, 0 to destroy");
     at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+fn replaced(word: &str) -> String {
+    r#"
+resource "k8sconnect_object" "settings" {
+  cluster   = { kubeconfig = file("kubeconfig") }
+  yaml_body = <<-YAML
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: settings, namespace: NS}
+    immutable: true
+    data: {word: WORD}
+  YAML
+}
+
+resource "k8sconnect_wait" "settings" {
+  cluster    = { kubeconfig = file("kubeconfig") }
+  object_ref = k8sconnect_object.settings.object_ref
+  wait_for   = { ready = true }
+}
+
+resource "terraform_data" "next" {
+  input            = "WORD"
+  triggers_replace = [k8sconnect_wait.settings.result]
+}
+"#
+    .replace("WORD", word)
+}
+
+/// Nothing that was written in the wait differs, and it is still the new object that counts.
+#[tokio::test]
+async fn a_replaced_object_is_waited_for_in_the_same_apply() {
+    let at = Workspace::new(Tool::Terraform).await;
+    write(&at, &replaced("one"));
+    at.init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    write(&at, &replaced("two"));
+    let run = at.apply().await;
+    says(&run.text, "k8sconnect_wait.settings: Modifications complete");
     at.plan_empty().await;
     at.destroy().await;
 }

@@ -1,6 +1,7 @@
 //! Planning an object that state does not hold.
 
 use k8sconnect_cluster::{Location, Observation, Placed};
+use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
@@ -63,6 +64,7 @@ pub(super) async fn plan(
         Observation::Exists(live) => match asked.terms.adoption {
             Adoption::TakeOver => {
                 state.managed_state_projection = adoption(asked, &location, &live, notices).await?;
+                return Ok(state);
             }
             Adoption::Refuse => return Err(messages::object::exists(key, &live).into()),
         },
@@ -70,6 +72,12 @@ pub(super) async fn plan(
             return Err(messages::refusal::refused(asked.desired, &status).into());
         }
     }
+    // Whoever waited for one of this name has to wait for the new one.
+    let Location { kind, namespace, name } = location;
+    asked
+        .session
+        .memory
+        .note_made(asked.cluster.host(), ObjectKey { gvk: kind.gvk, namespace, name });
     Ok(state)
 }
 

@@ -6,7 +6,7 @@ use tfplugin::harness::Action as Planned;
 use tfplugin::{Data, Value};
 
 use super::{CONFIG_MAP, WAIT, Wait, config_map, map, result, says};
-use crate::world::World;
+use crate::world::{OBJECT, World};
 
 #[tokio::test]
 async fn a_trigger_waits_again_in_place_and_a_failure_of_it_keeps_what_there_was() {
@@ -49,6 +49,56 @@ async fn a_trigger_waits_again_in_place_and_a_failure_of_it_keeps_what_there_was
         (stored.attribute("triggers"), stored.tainted),
         (again.attribute("triggers"), false)
     );
+
+    // Back to what state holds: the last wait failed all the same.
+    wait.triggers = map(&[("version", "2")]);
+    let plan = core.plan(WAIT, &wait.config(), Some(stored)).await.unwrap();
+    assert_eq!(plan.action, Planned::Update);
+    somebody.merge_patch(&target, json!({"data": {"word": "three"}})).await.unwrap();
+    let mended =
+        core.apply(WAIT, &wait.config(), Some(stored), &plan).await.unwrap().state.unwrap();
+    says(&result(&mended), "three");
+    let plan = core.plan(WAIT, &wait.config(), Some(&mended)).await.unwrap();
+    assert_eq!(plan.action, Planned::NoOp);
+}
+
+/// The one that was waited for is another object than the one that has its name now.
+#[tokio::test]
+async fn an_object_that_somebody_made_anew_is_waited_for_again() {
+    let world = World::new().await;
+    config_map(&world, "state", json!({"word": "one"})).await;
+    let core = world.core();
+    let wait = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
+    let state = core.create(WAIT, &wait.config()).await.unwrap();
+    assert!(core.read(WAIT, &state).await.unwrap().state.is_some());
+    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "state");
+    world.cluster.delete(&target).await.unwrap();
+    config_map(&world, "state", json!({"word": "one"})).await;
+    let read = core.read(WAIT, &state).await.unwrap();
+    assert!(read.state.is_none());
+    assert!(read.diagnostics.iter().any(|one| one.summary.contains("is not the object")));
+}
+
+#[tokio::test]
+async fn an_object_that_this_run_replaces_is_waited_for_again() {
+    let world = World::new().await;
+    let object = world.config(&world.config_map("state"));
+    let wait = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
+    let first = world.core();
+    let made = first.create(OBJECT, &object).await.unwrap();
+    let waited = first.create(WAIT, &wait.config()).await.unwrap();
+
+    let run = world.core();
+    run.read(OBJECT, &made).await.unwrap();
+    run.plan(OBJECT, &object, Some(&made)).await.unwrap();
+    let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
+    assert_eq!(plan.action, Planned::NoOp);
+    // A replacement is planned as a creation.
+    run.plan(OBJECT, &object, None).await.unwrap();
+    let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
+    assert_eq!(plan.action, Planned::Update);
+    let again = run.apply(WAIT, &wait.config(), Some(&waited), &plan).await.unwrap().state.unwrap();
+    assert!(again.attribute("result").is_null());
 }
 
 #[tokio::test]
@@ -67,9 +117,13 @@ async fn what_is_gone_is_waited_for_again() {
     let read = core.read(WAIT, &fields).await.unwrap();
     assert!(read.state.is_none());
     assert!(read.diagnostics.iter().any(|one| one.summary.contains("no longer has `data.word`")));
-    // That a value was there is a fact of the past.
+    // That it had another value is a fact of the past.
     let read = core.read(WAIT, &values).await.unwrap().present().unwrap();
     says(&result(&read), "\"n\": Known(String(\"2\"))");
+    somebody.merge_patch(&target, json!({"data": {"n": null}})).await.unwrap();
+    let lost = core.read(WAIT, &values).await.unwrap();
+    assert!(lost.state.is_none());
+    assert!(lost.diagnostics.iter().any(|one| one.summary.contains("the awaited `data.n`")));
     world.cluster.delete(&target).await.unwrap();
     assert!(core.read(WAIT, &values).await.unwrap().state.is_none());
 }
