@@ -1,8 +1,8 @@
 //! Where an object lives.
 
 use k8sconnect_cluster::{Cluster, Error, Kind, Location, NotYet, Placed, Scope};
-use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
-use tfplugin::{AttributePath, Diagnostics};
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey, is_name};
+use tfplugin::{AttributePath, Diagnostics, Value};
 
 use crate::messages;
 
@@ -24,6 +24,22 @@ pub(crate) fn judged(
         }
         placed => Ok(placed),
     }
+}
+
+/// What of a name and a namespace that the user wrote can be none. An empty namespace is one that is
+/// left out.
+pub(crate) fn misnamed(
+    name: &Value<String>,
+    namespace: &Value<String>,
+    path: impl Fn(&str) -> AttributePath,
+) -> Diagnostics {
+    let namespace = namespace.as_str().filter(|namespace| !namespace.is_empty());
+    [("name", name.as_str()), ("namespace", namespace)]
+        .into_iter()
+        .filter_map(|(part, name)| Some((part, name?)))
+        .filter(|(_, name)| !is_name(name))
+        .map(|(part, name)| messages::data::no_name(name, path(part)))
+        .collect()
 }
 
 pub(crate) fn location(kind: Kind, key: &ObjectKey) -> Location {

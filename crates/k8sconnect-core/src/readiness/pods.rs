@@ -168,10 +168,21 @@ fn whole_pod(pod: &Value) -> (Standing, String, String) {
         ("Running", _) if super::has(pod, "Ready", "True") => {
             (Standing::Fine, reason, String::new())
         }
-        ("Running", _) => {
-            (Standing::Unready, reason, "it runs, and its readiness probes do not succeed".into())
-        }
+        ("Running", _) => (Standing::Unready, reason, unready(pod)),
         _ => (Standing::Starting, reason, text(&status["message"])),
+    }
+}
+
+/// Why a pod that runs is not ready: its containers are not, or something else that must say so.
+fn unready(pod: &Value) -> String {
+    let ready = super::conditions(pod).find(|one| one["type"] == "Ready");
+    let said = |name: &str| ready.and_then(|one| one[name].as_str()).unwrap_or_default();
+    match (said("reason"), said("message")) {
+        ("" | "ContainersNotReady", _) => {
+            "it runs, and its readiness probes do not succeed".to_owned()
+        }
+        (reason, "") => format!("it runs, and is not ready ({reason})"),
+        (reason, message) => format!("it runs, and is not ready ({reason}: {message})"),
     }
 }
 

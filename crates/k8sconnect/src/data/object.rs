@@ -5,13 +5,15 @@ use std::sync::Arc;
 use k8sconnect_cluster::{Found, Location};
 use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::manifest;
-use tfplugin::{Attribute, Context, Data, DataSource, Diagnostics, Schema, Value, model};
+use tfplugin::{
+    Attribute, AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model,
+};
 
 use super::reach;
 use crate::connect::{self, ClusterModel};
 use crate::messages::data::Asked;
 use crate::session::Session;
-use crate::{dynamic, messages};
+use crate::{dynamic, messages, place};
 
 pub(crate) struct ObjectData {
     session: Arc<Session>,
@@ -85,7 +87,11 @@ impl DataSource for ObjectData {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         notices.extend(connect::warnings(&config.cluster));
-        connect::check(&config.cluster, &config.cluster_name)
+        let mut problems =
+            place::misnamed(&config.name, &config.namespace, |part| AttributePath::root(part));
+        let checked = connect::check(&config.cluster, &config.cluster_name);
+        problems.extend(checked.err().into_iter().flatten());
+        problems.into_result().map(|_| ())
     }
 
     async fn read(

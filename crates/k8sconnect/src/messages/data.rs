@@ -49,6 +49,16 @@ pub(crate) fn not_there(at: &Location) -> Diagnostic {
     .at(AttributePath::root("name"))
 }
 
+/// A text that can be the name of no object, or of no namespace.
+pub(crate) fn no_name(name: &str, path: AttributePath) -> Diagnostic {
+    Diagnostic::error(
+        format!("No object can be meant by `{path} = {name:?}`"),
+        "A name is one step of an address, so that it can be neither empty nor hold `/` or `%`.\n\n\
+         Write the name as `kubectl get` shows it.",
+    )
+    .at(path)
+}
+
 pub(crate) fn no_such_kind(asked: &Asked<'_>, gvk: &Gvk, nearest: Option<&str>) -> Diagnostic {
     let advice = match nearest {
         Some(nearest) => format!("Did you mean `{nearest}`?"),

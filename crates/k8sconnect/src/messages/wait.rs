@@ -1,5 +1,6 @@
 //! What is said about waiting, and about waiting in vain.
 
+use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::jsonpath::JsonPathError;
 use k8sconnect_core::readiness::picture::{ConditionSeen, Event, Picture};
@@ -7,7 +8,7 @@ use k8sconnect_core::readiness::pods::{Pod, Standing};
 use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::Diagnostic;
 
-use super::{paragraphs, stuck};
+use super::{data, paragraphs, stuck};
 use crate::wait::Asked;
 
 /// How a wait failed, and on what.
@@ -16,6 +17,16 @@ pub(crate) enum Ending {
     TimeIsUp(String),
     /// The time is up, and there is no such object.
     NotThere,
+    /// The same, and it was there when the wait began or came meanwhile.
+    Deleted,
+    /// The same, and the namespace that it would live in is missing too.
+    NoNamespace(String),
+    /// The time is up, and the server did not answer at the end; what was seen before.
+    Silence {
+        seen: String,
+        told: String,
+        advice: String,
+    },
     Never(String),
 }
 
@@ -98,8 +109,13 @@ pub(crate) fn no_condition(text: &str) -> Diagnostic {
 pub(crate) fn empty(name: &str) -> Diagnostic {
     Diagnostic::error(
         format!("`{name}` is empty"),
-        format!("Without it nothing can be waited for.\n\nGive `{name}` a value, or leave it out."),
+        format!("Without it nothing can be waited for.\n\nGive `{name}` a value."),
     )
+}
+
+/// The object cannot be looked at, which is all that a wait asks for.
+pub(crate) fn unanswered(key: &ObjectKey, error: &Error) -> Diagnostic {
+    data::unanswered(&data::Asked::Object(key), error)
 }
 
 /// At apply everything must be known.
@@ -185,6 +201,29 @@ pub(crate) fn failed(asked: &Asked, ending: &Ending, around: &Picture) -> Diagno
             "Check `object_ref`. If this configuration makes the object, take `object_ref` from the \
              resource that does, or let this one `depends_on` it. If others make it later than \
              that, set a longer `timeout` in `wait_for`. The next apply waits again.",
+        ),
+        Ending::Deleted => (
+            too_late(),
+            "It was there, and was deleted while it was waited for.".into(),
+            "",
+            "Find out who deletes it: its owner, a controller, somebody else's apply. The next apply \
+             waits again.",
+        ),
+        Ending::NoNamespace(name) => (
+            too_late(),
+            format!("There is no such object, and no namespace `{name}`."),
+            "",
+            "Check `object_ref.namespace` and the cluster. If this configuration makes the \
+             namespace, let this resource `depends_on` what makes the object in it. The next apply \
+             waits again.",
+        ),
+        Ending::Silence { seen, told, advice } => (
+            too_late(),
+            format!(
+                "The API server stopped answering meanwhile. {told}\n\nSeen before that: {seen}."
+            ),
+            "",
+            advice.as_str(),
         ),
         Ending::Never(why) => (
             format!("{key} {}", hopeless(&asked.goal)),

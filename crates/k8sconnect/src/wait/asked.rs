@@ -9,9 +9,9 @@ use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use super::model::{WaitFor, WaitModel};
-use crate::messages;
 use crate::object::ObjectRef;
 use crate::terms::duration;
+use crate::{messages, place};
 
 const TIMEOUT: &str = "10m";
 
@@ -70,13 +70,16 @@ struct Reading {
 
 impl Reading {
     fn key(&mut self, object: &ObjectRef) -> Option<ObjectKey> {
-        let parts =
-            [("api_version", &object.api_version), ("kind", &object.kind), ("name", &object.name)];
-        self.unknown |= object.namespace.is_unknown();
+        let parts = [("api_version", &object.api_version), ("kind", &object.kind)];
+        self.unknown |= object.namespace.is_unknown() || object.name.is_unknown();
+        let root = AttributePath::root("object_ref");
+        let misnamed =
+            place::misnamed(&object.name, &object.namespace, |part| root.clone().attribute(part));
+        self.problems.extend(misnamed);
         for (name, value) in parts {
             self.unknown |= value.is_unknown();
             if value.as_str() == Some("") {
-                let path = AttributePath::root("object_ref").attribute(name);
+                let path = root.clone().attribute(name);
                 self.problems.push(messages::wait::empty(name).at(path));
             }
         }

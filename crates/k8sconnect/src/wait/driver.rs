@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use k8sconnect_cluster::{Cluster, Error, Found, Location, NotYet, Placed, Seen};
+use k8sconnect_cluster::{Cluster, Error, Found, Location, NotYet, Placed, Scope, Seen, Served};
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk};
+use k8sconnect_core::readiness::picture::Picture;
 use k8sconnect_core::readiness::pods::{Pod, Standing, look};
 use k8sconnect_core::readiness::{Goal, Verdict, judge};
 use serde_json::Value as Json;
@@ -24,6 +26,9 @@ const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LONGEST_BETWEEN: Duration = Duration::from_secs(5);
 /// A server that stumbles over a read may have lost its store for a moment.
 const AFTER_TROUBLE: Duration = Duration::from_secs(1);
+/// What is seen at the very end may be long out of date where the server has gone silent meanwhile,
+/// so that it is asked once more.
+const LAST_LOOK: Duration = Duration::from_secs(5);
 /// How long an image may fail to be pulled. Registries have bad moments, and an image is sometimes
 /// pushed a little later than the object that names it.
 const PULLING: Duration = Duration::from_secs(60);
@@ -54,11 +59,19 @@ pub(crate) async fn wait(
             Err(messages::wait::no_kind(&asked.key, nearest.as_deref(), &asked.timeout_text).into())
         }
         Ok(End::Failed(ending)) => {
-            let around = surroundings::look(cluster, vigil.last.as_ref()).await;
+            let around = match ending {
+                Ending::Silence { .. } => Picture::default(),
+                _ => surroundings::look(cluster, vigil.last.as_ref()).await,
+            };
             Err(messages::wait::failed(asked, &ending, &around).into())
         }
         Err(problem) => Err(problem),
     }
+}
+
+/// Whether an error means that nobody answers, whatever was asked.
+fn is_silence(error: &Error) -> bool {
+    matches!(error, Error::Timeout { .. } | Error::Unreachable { .. } | Error::NotReady { .. })
 }
 
 enum End {
@@ -83,12 +96,12 @@ struct Vigil<'a> {
 impl Vigil<'_> {
     async fn keep(&mut self) -> Result<End, Diagnostics> {
         let key = &self.asked.key;
-        let unanswered =
-            |error: Error| Diagnostics::from(messages::refusal::unanswered(key, &error));
+        let unanswered = |error: Error| Diagnostics::from(messages::wait::unanswered(key, &error));
         let kind = match self.cluster.place(&key.gvk).await.map_err(unanswered)? {
             Placed::At(kind) => kind,
             Placed::NotYet(NotYet::Kind { nearest, .. }) if !key.gvk.may_still_appear() => {
-                let told = messages::object::no_such_kind(key, nearest.as_deref());
+                let asked = messages::data::Asked::Object(key);
+                let told = messages::data::no_such_kind(&asked, &key.gvk, nearest.as_deref());
                 return Err(told.at(AttributePath::root("object_ref")).into());
             }
             Placed::NotYet(not_yet) => {
@@ -144,7 +157,7 @@ impl Vigil<'_> {
                     sleep_until(self.deadline.min(Instant::now() + AFTER_TROUBLE)).await;
                 }
                 Err(error) => {
-                    return Err(messages::refusal::unanswered(&self.asked.key, &error).into());
+                    return Err(messages::wait::unanswered(&self.asked.key, &error).into());
                 }
             }
         }
@@ -153,28 +166,49 @@ impl Vigil<'_> {
     /// The time is up. It may have been too short for a first look, which is then taken: a timeout
     /// of nothing asks how things are.
     async fn last_word(&mut self, at: &Location, why: Option<String>) -> Result<End, Diagnostics> {
-        let why = match why {
-            Some(why) => why,
-            None => {
-                let key = &self.asked.key;
-                let found = self.cluster.get(at).await;
-                let found = found.map_err(|error| messages::refusal::unanswered(key, &error))?;
-                let seen = match found {
-                    Found::Object(answer) => Seen::Present(answer.object),
-                    Found::Absent(_) => Seen::Absent,
-                    Found::NotServed(status) => Seen::NotServed(status),
-                };
-                match self.judge(seen) {
-                    Verdict::Met => return Ok(End::Met),
-                    Verdict::Never(why) => return Ok(End::Failed(Ending::Never(why))),
-                    Verdict::NotYet(why) => why,
-                }
+        let found = match &why {
+            None => self.cluster.get(at).await,
+            Some(_) => self.cluster.until(Instant::now() + LAST_LOOK).get(at).await,
+        };
+        let seen = match (found, why) {
+            (Ok(Found::Object(answer)), _) => Seen::Present(answer.object),
+            (Ok(Found::Absent(_)), _) => Seen::Absent,
+            (Ok(Found::NotServed(status)), _) => Seen::NotServed(status),
+            (Err(error), Some(seen)) if is_silence(&error) => {
+                let told = format!("{}. {}", error.what(), error.why());
+                return Ok(End::Failed(Ending::Silence { seen, told, advice: error.advice() }));
+            }
+            (Err(error), _) => {
+                return Err(messages::wait::unanswered(&self.asked.key, &error).into());
             }
         };
-        Ok(End::Failed(match &self.last {
-            None if self.asked.goal != Goal::Deleted => Ending::NotThere,
-            _ => Ending::TimeIsUp(why),
-        }))
+        match self.judge(seen) {
+            Verdict::Met => Ok(End::Met),
+            Verdict::Never(why) => Ok(End::Failed(Ending::Never(why))),
+            Verdict::NotYet(why) => Ok(End::Failed(match &self.last {
+                None if self.asked.goal != Goal::Deleted => self.why_not_there(at).await,
+                _ => Ending::TimeIsUp(why),
+            })),
+        }
+    }
+
+    /// How an object that is not there may have come to that.
+    async fn why_not_there(&self, at: &Location) -> Ending {
+        if self.first_uid.is_some() {
+            return Ending::Deleted;
+        }
+        let cluster = self.cluster.until(Instant::now() + LAST_LOOK);
+        let spaces = match (at.kind.scope, cluster.kind(&Gvk::new("v1", "Namespace")).await) {
+            (Scope::Namespaced, Ok(Served::Yes(kind))) => kind,
+            _ => return Ending::NotThere,
+        };
+        let name = at.namespace.clone().unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
+        let at = Location { kind: spaces, namespace: None, name: name.clone() };
+        match cluster.get(&at).await {
+            Ok(Found::Absent(_)) => Ending::NoNamespace(name),
+            // Who may not look at namespaces is told less.
+            _ => Ending::NotThere,
+        }
     }
 
     /// Whether an object that was to go has gone with its kind.
@@ -184,7 +218,7 @@ impl Vigil<'_> {
             return Ok(false);
         }
         let defined = self.cluster.is_defined(&key.gvk).await;
-        Ok(!defined.map_err(|error| messages::refusal::unanswered(key, &error))?)
+        Ok(!defined.map_err(|error| messages::wait::unanswered(key, &error))?)
     }
 
     fn judge(&mut self, seen: Seen) -> Verdict {

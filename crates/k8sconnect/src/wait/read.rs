@@ -66,7 +66,7 @@ pub(crate) async fn read(
         Err(error) if forbidden(&error, whose) => {
             notices.push(messages::whereabouts::not_refreshed(&asked.key, &error, whose));
         }
-        Err(error) => return Err(messages::refusal::unanswered(&asked.key, &error).into()),
+        Err(error) => return Err(messages::wait::unanswered(&asked.key, &error).into()),
     }
     Ok(ReadAnswer::Present { state, private, identity: None })
 }

@@ -96,6 +96,13 @@ async fn what_cannot_be_read_is_told_with_a_way_out() {
     let missing = read(&world, OBJECT, &of("Namespace")).await.unwrap_err();
     assert_eq!(missing.summary, "Namespace `none` does not exist");
 
+    for name in ["", "web/status"] {
+        let asked = [("api_version", "v1"), ("kind", "Pod"), ("name", name)];
+        let nameless = read(&world, OBJECT, &asked).await.unwrap_err();
+        assert!(nameless.detail.contains("neither empty nor hold `/`"), "{}", nameless.detail);
+        assert_eq!(nameless.path.unwrap().to_string(), "name");
+    }
+
     let typo = read(&world, OBJECT, &of("Configmap")).await.unwrap_err();
     assert!(typo.detail.contains("Did you mean `ConfigMap`?"), "{}", typo.detail);
     assert_eq!(typo.path.unwrap().to_string(), "kind");

@@ -26,6 +26,7 @@ struct Wait<'a> {
     kubeconfig: String,
     kind: (&'a str, &'a str),
     name: &'a str,
+    namespace: String,
     goal: Vec<(&'static str, Value)>,
     triggers: Value,
 }
@@ -33,7 +34,8 @@ struct Wait<'a> {
 impl<'a> Wait<'a> {
     fn new(world: &'a World, kind: (&'a str, &'a str), name: &'a str) -> Self {
         let kubeconfig = world.kubeconfig().to_owned();
-        Self { world, kubeconfig, kind, name, goal: vec![], triggers: Value::Null }
+        let namespace = world.namespace.name().to_owned();
+        Self { world, kubeconfig, kind, name, namespace, goal: vec![], triggers: Value::Null }
     }
 
     fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
@@ -46,7 +48,7 @@ impl<'a> Wait<'a> {
             ("api_version", Value::from(self.kind.0)),
             ("kind", Value::from(self.kind.1)),
             ("name", Value::from(self.name)),
-            ("namespace", Value::from(self.world.namespace.name())),
+            ("namespace", Value::from(self.namespace.as_str())),
         ]);
         let cluster = Data::object([("kubeconfig", Value::from(self.kubeconfig.as_str()))]);
         Value::Known(Data::object([

@@ -44,6 +44,20 @@ fn a_pod_is_as_bad_as_its_worst_container() {
 }
 
 #[test]
+fn a_readiness_gate_is_not_blamed_on_probes() {
+    let ready = |reason: &str| {
+        let status = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "False",
+            "reason": reason, "message": "what the kubelet says"}]});
+        look(&pod("a", json!({}), status)).message
+    };
+    assert!(ready("ContainersNotReady").contains("readiness probes"));
+    assert_eq!(
+        ready("ReadinessGatesNotReady"),
+        "it runs, and is not ready (ReadinessGatesNotReady: what the kubelet says)"
+    );
+}
+
+#[test]
 fn the_selector_is_spelt_as_the_server_reads_it() {
     let spec = json!({"selector": {
         "matchLabels": {"app": "web"},

@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
+use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::jsonpath::JsonPath;
 use k8sconnect_core::readiness::picture::{Picture, picture};
 use k8sconnect_core::readiness::pods::look;
 use k8sconnect_core::readiness::{Goal, Sign};
+use k8sconnect_core::rejection::Status;
 use serde_json::json;
-use tfplugin::Diagnostic;
+use tfplugin::{AttributePath, Diagnostic};
 
 use super::web;
+use crate::messages::data;
 use crate::messages::wait::{self, Ending};
 use crate::wait::Asked;
 
@@ -48,7 +51,22 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let field = Goal::Shows(Sign::Field(path("status.loadBalancer.ingress")));
     let value = Goal::Shows(Sign::Values(vec![(path("status.phase"), "Bound".into())]));
     let condition = |text: &str| Goal::Shows(Sign::condition(text));
+    let hung = Error::Timeout {
+        host: "https://10.0.0.1:6443".into(),
+        request: "GET /api/v1/namespaces/shop/services/web".into(),
+        waited: Duration::from_secs(5),
+    };
+    let silence = Ending::Silence {
+        seen: "`status.loadBalancer.ingress` is not there".into(),
+        told: format!("{}. {}", hung.what(), hung.why()),
+        advice: hung.advice(),
+    };
+    let forbidden: Status = serde_json::from_value(json!({"code": 403, "reason": "Forbidden",
+        "message": "services \"web\" is forbidden"}))
+    .unwrap();
     vec![
+        wait::unanswered(web.key(), &Error::Refused(Box::new(forbidden))),
+        data::no_name("a/b", AttributePath::root("object_ref").attribute("name")),
         wait::failed(&asked(Goal::Rollout), &up("1 of 2 replicas are available"), &around),
         wait::failed(&asked(Goal::Rollout), &never(&wait::image_trouble(&look(&pod))), &around),
         wait::failed(
@@ -62,6 +80,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             &nothing,
         ),
         wait::failed(&asked(field.clone()), &Ending::NotThere, &nothing),
+        wait::failed(&asked(field.clone()), &Ending::Deleted, &nothing),
+        wait::failed(&asked(field.clone()), &Ending::NoNamespace("shop".into()), &nothing),
+        wait::failed(&asked(field.clone()), &silence, &nothing),
         wait::failed(&asked(value), &up("`status.phase` is `Pending`, not `Bound`"), &nothing),
         wait::failed(&asked(condition("Ready")), &up("condition `Ready` is not there"), &nothing),
         wait::failed(&asked(condition("Ready=False")), &never("the Pod has failed"), &nothing),

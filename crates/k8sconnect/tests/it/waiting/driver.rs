@@ -93,6 +93,54 @@ async fn no_time_at_all_is_enough_for_what_is_there() {
 }
 
 #[tokio::test]
+async fn an_object_that_is_deleted_meanwhile_and_a_missing_namespace_are_told_as_such() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    config_map(&world, "state", json!({"word": "one"})).await;
+    let wait = |name| {
+        Wait::new(&world, CONFIG_MAP, name).with("field", "data.other").with("timeout", "3s")
+    };
+    let target = Target::new("v1", "ConfigMap", ns, "state");
+    let deletion = async {
+        asked(&world, &world.user, &format!("/api/v1/namespaces/{ns}/configmaps/state")).await;
+        world.cluster.delete(&target).await.unwrap();
+    };
+    let waiting = wait("state");
+    let ((said, _), ()) = tokio::join!(waiting.fails(), deletion);
+    says(&said, "It was there, and was deleted while it was waited for.");
+    let mut nowhere = wait("nobody");
+    nowhere.namespace = format!("{ns}-missing");
+    let (said, _) = nowhere.fails().await;
+    says(&said, &format!("no namespace `{ns}-missing`"));
+}
+
+#[tokio::test]
+async fn a_server_that_stops_answering_is_told_of_and_not_the_object_blamed() {
+    let world = World::new().await;
+    config_map(&world, "state", json!({"word": "one"})).await;
+    let proxy = Proxy::before(world.cluster).await.unwrap();
+    let path = format!("/api/v1/namespaces/{}/configmaps/state", world.namespace.name());
+    let hangs = Fate::Delay(Duration::from_secs(60));
+    proxy.rule(Rule::new(Which::at(&path), Turn::Nth(2), hangs));
+    let mut wait = Wait::new(&world, CONFIG_MAP, "state").with("field", "data.other");
+    wait.kubeconfig = proxy.kubeconfig();
+    let (said, _) = wait.with("timeout", "1s").fails().await;
+    says(&said, "The API server stopped answering");
+    says(&said, "Seen before that: `data.other` is not there.");
+}
+
+#[tokio::test]
+async fn who_may_not_read_is_told_so_in_words_of_reading() {
+    let world = World::new().await;
+    config_map(&world, "state", json!({"word": "one"})).await;
+    let mut wait = Wait::new(&world, CONFIG_MAP, "state").with("field", "data.word");
+    let user = format!("nobody-of-{}", world.namespace.name());
+    wait.kubeconfig = world.cluster.kubeconfig_for(&user, None).unwrap();
+    let (said, _) = wait.fails().await;
+    says(&said, "may not be read");
+}
+
+#[tokio::test]
 async fn a_kind_that_can_never_come_is_told_at_once() {
     let world = World::new().await;
     let wait = Wait::new(&world, ("apps/v1", "Deploymnet"), "web").with("ready", true);

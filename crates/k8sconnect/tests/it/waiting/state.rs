@@ -137,7 +137,11 @@ async fn what_cannot_be_waited_for_is_refused_before_anything_runs() {
         (format!("{}\n{}", one.summary, one.detail), one.path.unwrap().to_string())
     };
     let wait = || Wait::new(&world, CONFIG_MAP, "state");
+    let subresource = Wait::new(&world, CONFIG_MAP, "web/status").with("ready", true);
+    let nameless = Wait::new(&world, CONFIG_MAP, "").with("ready", true);
     for (wait, words, place) in [
+        (subresource, "neither empty nor hold `/`", "object_ref.name"),
+        (nameless, "`object_ref.name = \"\"`", "object_ref.name"),
         (wait().with("timeout", "5m"), "does not say what to wait for", "wait_for"),
         (wait().with("rollout", false), "does not say what to wait for", "wait_for"),
         (wait().with("ready", true).with("field", "a"), "`field` and `ready`", "wait_for"),
