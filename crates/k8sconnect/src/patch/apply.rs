@@ -5,7 +5,7 @@
 
 mod job;
 
-use k8sconnect_cluster::{Location, Targets};
+use k8sconnect_cluster::{Found, Location, Targets};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::patch::Patch;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
@@ -65,15 +65,25 @@ pub(crate) async fn update(
         // Only the way to the cluster changed, or nothing that the cluster could tell.
         return Ok(Applied { state: planned, private, identity: None });
     }
-    let held = Held::load(prior, &private)?;
+    let mut held = Held::load(prior, &private)?;
     let work = Work::begin(session, &planned).await?;
     let location = held.location(&work.targets).await?;
+    let recalled = plan::recall(session, &work.patch, Some(held.id()));
+    match &recalled {
+        Some((live, _)) => held.recover(live),
+        None if held.past().is_none() => {
+            if let Ok(Found::Object(answer)) = work.targets.get(&location).await {
+                held.recover(&answer.object);
+            }
+        }
+        None => {}
+    }
     let key = match &held.stored.key {
         Some(key) => key.clone(),
         None => new_key()?,
     };
     let job = Job { work: &work, location: &location, id: held.id(), held: Some(&held), key: &key };
-    let done = job.run(plan::recall(session, &work.patch, Some(held.id()))).await?;
+    let done = job.run(recalled).await?;
     Ok(job.settle(planned, private, done, notices).await?)
 }
 

@@ -1,16 +1,22 @@
 //! A patch of ours, as state and private state together know it.
+//!
+//! Terraform loses private state when a provider dies in the middle of an update, and keeps the
+//! rest of state. What was lost is then put together again: state lists the fields, and the object
+//! bears the note of from whom they were taken.
 
 use k8sconnect_cluster::{Kind, Location, Served, Targets};
+use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::owners::Owners;
-use k8sconnect_core::patch::{Kept, Patch, manager_of};
+use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
+use k8sconnect_core::patch::{Kept, Manner, Mark, Patch, manager_of};
+use k8sconnect_core::projection::{CONCEALED_VALUE, Texts, is_concealed};
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private};
 
 use super::model::PatchModel;
 use super::note::Note;
 use super::stored::Stored;
-use crate::{messages, place};
+use crate::{leaves, messages, place};
 
 pub(crate) struct Held {
     pub(crate) model: PatchModel,
@@ -52,6 +58,48 @@ impl Held {
         self.stored.target.as_ref().is_none_or(|target| Some(target.uid.as_str()) == uid)
     }
 
+    /// Whether another provider made the patch, which listed no former owners.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.stored.kept.is_none() && self.model.previous_owners.is_null()
+    }
+
+    /// Puts together what private state held, if it was lost, from state and from the object. An
+    /// object without a trace of ours is not the one that was patched, and tells nothing.
+    pub(crate) fn recover(&mut self, live: &Json) {
+        let (None, Some(patch)) = (&self.stored.kept, &self.patch) else {
+            return;
+        };
+        let (Ok(owners), Some(texts)) = (Owners::of_object(live), self.texts()) else {
+            return;
+        };
+        let note = Note::on(live, self.id());
+        let manager = self.manager();
+        let is_ours = |entry: &Ownership| entry.manager.name == manager;
+        if self.is_foreign() || (note.is_none() && !owners.0.iter().any(is_ours)) {
+            return;
+        }
+        let owners = match patch.manner() {
+            Manner::Apply => with_fields(owners, &manager, &self.key, texts.keys()),
+            Manner::Merge | Manner::Json => owners,
+        };
+        let mut kept = Kept { owners, texts, marks: vec![] };
+        let marks = note.map(|note| note.marks).unwrap_or_default();
+        if fits(patch, &kept, &marks, live, &manager) {
+            kept.marks = marks;
+        }
+        self.stored.kept = Some(kept);
+    }
+
+    /// The leaves that state lists. A hash says nothing without its key.
+    fn texts(&self) -> Option<Texts> {
+        let shown = |text: String| match is_concealed(&text) {
+            true => CONCEALED_VALUE.to_owned(),
+            false => text,
+        };
+        let listed = leaves::texts(&self.model.managed_state_projection)?;
+        listed.into_iter().map(|(path, text)| Some((path.parse().ok()?, shown(text)))).collect()
+    }
+
     /// What others lost by this patch: as the object itself says, else as state does.
     pub(crate) fn former(&self, live: &Json) -> Owners {
         Note::on(live, self.id())
@@ -76,4 +124,39 @@ impl Held {
             Err(error) => Err(messages::refusal::unanswered(&self.key, &error).into()),
         }
     }
+}
+
+/// The owners with these fields in our entry, of which others may have taken since.
+fn with_fields<'a>(
+    mut owners: Owners,
+    manager: &str,
+    key: &ObjectKey,
+    fields: impl Iterator<Item = &'a FieldPath>,
+) -> Owners {
+    let fields = fields.cloned().collect();
+    let is_ours = |entry: &&mut Ownership| {
+        entry.manager.name == manager && entry.manager.operation == Operation::Apply
+    };
+    match owners.0.iter_mut().find(is_ours) {
+        Some(entry) => entry.fields = entry.fields.union(&fields),
+        None => owners.0.push(Ownership {
+            manager: Manager {
+                name: manager.to_owned(),
+                operation: Operation::Apply,
+                subresource: String::new(),
+                api_version: key.gvk.api_version(),
+                time: None,
+            },
+            fields,
+        }),
+    }
+    owners
+}
+
+/// Whether marks are those of this patch: a write that followed it, and whose answer was lost, may
+/// have left others.
+fn fits(patch: &Patch, kept: &Kept, marks: &[Vec<Mark>], live: &Json, manager: &str) -> bool {
+    let kept = Kept { marks: marks.to_vec(), ..kept.clone() };
+    let leaves = patch.refreshed(&kept, live, manager);
+    leaves.is_ok_and(|leaves| leaves.0.keys().eq(kept.texts.keys()))
 }

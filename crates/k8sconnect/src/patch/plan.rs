@@ -26,7 +26,7 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Planned<PatchModel>, Diagnostics> {
     let Plan { config, prior, proposed, private } = request;
-    let held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
+    let mut held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
     let planned = |state| Planned {
         state,
         private: private.clone(),
@@ -69,7 +69,8 @@ pub(crate) async fn plan(
         notices.push(messages::patch::not_there_yet(key));
         return Ok(planned(later(proposed, held.as_ref())));
     };
-    if let Some(held) = &held {
+    if let Some(held) = &mut held {
+        held.recover(&live);
         session.memory.note_planned(held.id(), &slot(&patch, None));
     }
     let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
@@ -336,11 +337,13 @@ impl Asked<'_> {
     fn tell(&self, held: &Held, trial: &Trial, same_object: bool, notices: &mut Diagnostics) {
         let key = self.patch.key();
         let verdict = &trial.verdict;
-        if !same_object {
-            notices.push(messages::patch::recreated(key));
-            notices.extend(messages::patch::takes(key, verdict));
-        } else if held.stored.kept.is_none() {
+        if held.is_foreign() {
             notices.push(messages::patch::no_former_owners(key));
+        } else if !same_object || held.stored.kept.is_none() {
+            if !same_object {
+                notices.push(messages::patch::recreated(key));
+            }
+            notices.extend(messages::patch::takes(key, verdict));
         } else {
             notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
             notices.extend(messages::patch::dropped(key, &verdict.dropped));

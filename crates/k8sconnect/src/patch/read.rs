@@ -53,12 +53,20 @@ pub(crate) async fn read(
         // Where there is no object there is nothing to hand back.
         return Ok(ReadAnswer::Gone);
     };
+    let lost = held.stored.kept.is_none();
+    held.recover(&live);
+    if lost && held.stored.kept.is_some() {
+        held.stored.save(&mut private)?;
+    }
     let unreadable = |error| messages::object::ownership_unreadable(&held.key, &error);
     let mut state = held.model.clone();
     if let Some((patch, kept)) = held.past() {
         let leaves = patch.refreshed(kept, &live, &held.manager()).map_err(unreadable)?;
         let map = leaves::map(&leaves, held.stored.key.as_ref());
-        state.managed_state_projection = Value::Known(map);
+        // Where the key of a hash was lost, state keeps what it has until the next apply.
+        if map.values().all(Value::is_known) {
+            state.managed_state_projection = Value::Known(map);
+        }
     }
     let seen = live["metadata"]["resourceVersion"].as_str().map(ToOwned::to_owned);
     let looked_away = held.stored.unread.take().is_some();

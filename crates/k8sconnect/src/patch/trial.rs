@@ -4,7 +4,9 @@
 //! who will lose what before it writes, since the write itself carries the record of it.
 
 use k8sconnect_cluster::{Change, Error, Location, Targets};
+use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::walk::at_written;
+use k8sconnect_core::identity::without_marks;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{
     Form, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing, Verdict, Written,
@@ -58,7 +60,9 @@ impl Surgery<'_> {
     /// Asks what the patch would do to the object that was read.
     pub(crate) async fn attempt(&self, live: &Json) -> Result<Trial, Diagnostics> {
         let (script, shape) = self.prepare(live).await?;
-        let manager = self.asker();
+        let manager = self
+            .asker(live)
+            .map_err(|error| messages::object::ownership_unreadable(self.patch.key(), &error))?;
         let answer = self.dry_run(&script, manager, live).await?;
         let (answer, warnings) = match answer {
             Some(answer) => {
@@ -125,15 +129,21 @@ impl Surgery<'_> {
 
     /// Under whose name the dry-run goes. Where a field leaves, our own name would make the server
     /// delete it, which the apply does not do: it hands the field back first.
-    fn asker(&self) -> &str {
+    fn asker(&self, live: &Json) -> Result<&str, FieldsV1Error> {
         let leaves = match (self.patch.form(), self.past) {
             (Form::Apply(manifest), Some((_, kept))) => {
                 let written = manifest.to_applied();
                 kept.texts.keys().any(|path| at_written(&written, path).is_none())
             }
+            // State does not say what was written; our entry does.
+            (Form::Apply(manifest), None) => {
+                let written = manifest.to_applied();
+                let ours = without_marks(&Owners::of_object(live)?.applied_by(self.manager));
+                ours.members().iter().any(|path| at_written(&written, path).is_none())
+            }
             _ => false,
         };
-        if self.id.is_none() || leaves { PROBE } else { self.manager }
+        Ok(if self.id.is_none() || leaves { PROBE } else { self.manager })
     }
 
     async fn dry_run(

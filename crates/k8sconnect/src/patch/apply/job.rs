@@ -197,9 +197,6 @@ impl Job<'_> {
 
     /// The fields of our entry that the patch no longer names.
     fn leaving(&self, live: &Json, trial: &Trial) -> Result<FieldSet, FieldsV1Error> {
-        if self.past(live).is_none() {
-            return Ok(FieldSet::default());
-        }
         let left: FieldSet = trial.verdict.left.iter().cloned().collect();
         let manager = self.manager();
         if trial.manager == manager {

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use super::{PATCH, Ward, id, owners, refused};
 
-const TEXTS: [(&str, &str); 3] = [
+pub(super) const TEXTS: [(&str, &str); 3] = [
     ("patch", "data: {a: ours, b: ours}"),
     ("merge_patch", "data: {a: ours, b: ours}"),
     (
