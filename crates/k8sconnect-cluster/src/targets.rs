@@ -96,7 +96,8 @@ impl Targets {
         }
     }
 
-    /// What a change would come to, on the object with the uid that was read.
+    /// What a change would come to, on the very object that was read: another write in between is a
+    /// conflict, lest the work of others count as what the change does.
     pub async fn dry_run(
         &self,
         at: &Location,
@@ -104,8 +105,7 @@ impl Targets {
         manager: &str,
         read: &Value,
     ) -> Result<Answer, Error> {
-        let meant = Meant { uid: text(read, "uid"), version: None };
-        self.send(at, change, manager, meant, Persistence::DryRun).await
+        self.send(at, change, manager, Meant::by(read), Persistence::DryRun).await
     }
 
     /// Changes the very object that was read, as it was read. Another write in between is a
@@ -117,8 +117,7 @@ impl Targets {
         manager: &str,
         read: &Value,
     ) -> Result<Answer, Error> {
-        let meant = Meant { uid: text(read, "uid"), version: Some(text(read, "resourceVersion")) };
-        self.send(at, change, manager, meant, Persistence::Write).await
+        self.send(at, change, manager, Meant::by(read), Persistence::Write).await
     }
 
     /// The object as it would be if its whole content were applied, which tells how the items of
@@ -188,15 +187,16 @@ fn text<'a>(object: &'a Value, field: &str) -> &'a str {
 #[derive(Clone, Copy)]
 struct Meant<'a> {
     uid: &'a str,
-    version: Option<&'a str>,
+    version: &'a str,
 }
 
 impl<'a> Meant<'a> {
+    fn by(read: &'a Value) -> Self {
+        Self { uid: text(read, "uid"), version: text(read, "resourceVersion") }
+    }
+
     fn guard(self) -> Guard<'a> {
-        match self.version {
-            Some(resource_version) => Guard::Version { uid: self.uid, resource_version },
-            None => Guard::Uid(self.uid),
-        }
+        Guard::Version { uid: self.uid, resource_version: self.version }
     }
 }
 
@@ -206,18 +206,15 @@ fn guarded(content: &Value, meant: Meant<'_>) -> Value {
         body["metadata"] = Value::Object(Map::new());
     }
     body["metadata"]["uid"] = meant.uid.into();
-    if let Some(version) = meant.version {
-        body["metadata"]["resourceVersion"] = version.into();
-    }
+    body["metadata"]["resourceVersion"] = meant.version.into();
     body
 }
 
 fn guarded_list(operations: &[Value], meant: Meant<'_>) -> Value {
     let mut list = vec![json!({"op": "test", "path": "/metadata/uid", "value": meant.uid})];
     list.extend(operations.iter().cloned());
-    list.extend(meant.version.map(
-        |version| json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}),
-    ));
+    let version = meant.version;
+    list.push(json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}));
     Value::Array(list)
 }
 
@@ -227,7 +224,7 @@ mod tests {
 
     #[test]
     fn every_form_names_its_object_and_its_version() {
-        let meant = Meant { uid: "u", version: Some("7") };
+        let meant = Meant { uid: "u", version: "7" };
         let merged = guarded(&json!({"spec": {"a": null}}), meant);
         assert_eq!(merged["metadata"], json!({"uid": "u", "resourceVersion": "7"}));
         assert_eq!(merged["spec"], json!({"a": null}));

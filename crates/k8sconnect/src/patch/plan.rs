@@ -8,10 +8,10 @@ use serde_json::{Value as Json, json};
 use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
 use tokio::time::Instant;
 
-use super::PATIENCE;
 use super::held::Held;
 use super::model::{PatchModel, managed_fields};
-use super::trial::{Remembered, Surgery, Trial};
+use super::trial::{Remembered, Step, Surgery, Trial};
+use super::{PATIENCE, TRIES};
 use crate::connect::Reach;
 use crate::guard::{self, Verdict};
 use crate::memory::Recollection;
@@ -77,8 +77,8 @@ pub(crate) async fn plan(
     let adopts = config.adopt == Value::Known(true);
     let adoption = if adopts { Adoption::TakeOver } else { Adoption::Refuse };
     let state = match &held {
-        Some(held) => asked.change(held, proposed, &live, seen, adoption, notices).await?,
-        None => asked.creation(proposed, &live, adoption, notices).await?,
+        Some(held) => asked.change(held, proposed, live, seen, adoption, notices).await?,
+        None => asked.creation(proposed, live, adoption, notices).await?,
     };
     Ok(planned(state))
 }
@@ -247,7 +247,7 @@ impl Asked<'_> {
     async fn creation(
         &self,
         proposed: PatchModel,
-        live: &Json,
+        live: Json,
         adoption: Adoption,
         notices: &mut Diagnostics,
     ) -> Result<PatchModel, Diagnostics> {
@@ -260,7 +260,7 @@ impl Asked<'_> {
             past: None,
             key: None,
         };
-        let mut trial = surgery.attempt(live).await?;
+        let (live, mut trial) = self.tried(&surgery, live).await?;
         // The predecessor of a replacement holds them until the apply hands them back.
         trial.verdict.contested.retain(|(holder, _)| !self.may_precede(holder));
         self.contested(&trial, adoption, notices)?;
@@ -270,7 +270,7 @@ impl Asked<'_> {
             change.holders.is_empty() || !change.holders.iter().all(|it| self.may_precede(it))
         });
         notices.extend(messages::patch::takes(key, &trial.verdict));
-        remember(self.session, self.patch, None, live, &trial);
+        remember(self.session, self.patch, None, &live, &trial);
         Ok(PatchModel {
             managed_fields: managed_fields(&trial.outcome.leaves),
             managed_state_projection: Value::Known(leaves::map(&trial.outcome.leaves, None)),
@@ -282,7 +282,7 @@ impl Asked<'_> {
         &self,
         held: &Held,
         proposed: PatchModel,
-        live: &Json,
+        live: Json,
         seen: Sighting,
         adoption: Adoption,
         notices: &mut Diagnostics,
@@ -290,12 +290,12 @@ impl Asked<'_> {
         let key = self.patch.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let manager = held.manager();
-        let same_object = held.is_same_object(live);
+        let same_object = held.is_same_object(&live);
         let concealment = held.stored.key.as_ref();
         let past = held.past().filter(|_| same_object);
         if let Some((former, kept)) = past
             && former == self.patch
-            && self.patch.is_settled(kept, concealment, live, &manager).map_err(unreadable)?
+            && self.patch.is_settled(kept, concealment, &live, &manager).map_err(unreadable)?
         {
             return Ok(settled(proposed, held));
         }
@@ -308,7 +308,7 @@ impl Asked<'_> {
             past,
             key: concealment,
         };
-        let trial = surgery.attempt(live).await?;
+        let (live, trial) = self.tried(&surgery, live).await?;
         self.contested(&trial, adoption, notices)?;
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         let version = live["metadata"]["resourceVersion"].as_str();
@@ -316,7 +316,7 @@ impl Asked<'_> {
         if seen == Sighting::Refreshed || told_before != version {
             self.tell(held, &trial, same_object, notices);
         }
-        remember(self.session, self.patch, Some(held.id()), live, &trial);
+        remember(self.session, self.patch, Some(held.id()), &live, &trial);
         let mut state = later(proposed, Some(held));
         state.managed_fields = managed_fields(&trial.outcome.leaves);
         let map = leaves::map(&trial.outcome.leaves, concealment);
@@ -332,6 +332,28 @@ impl Asked<'_> {
             state.merge_patch = held.model.merge_patch.clone();
         }
         Ok(state)
+    }
+
+    /// Tries the patch on the object, which is read again for as long as others write to it.
+    async fn tried(
+        &self,
+        surgery: &Surgery<'_>,
+        mut live: Json,
+    ) -> Result<(Json, Trial), Diagnostics> {
+        let key = self.patch.key();
+        for _ in 0..TRIES {
+            if let Step::Made(trial) = surgery.attempt(&live).await? {
+                return Ok((live, trial));
+            }
+            let found = self.targets.get(self.location).await;
+            live = match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
+                Found::Object(now) if now.object["metadata"]["uid"] == live["metadata"]["uid"] => {
+                    now.object
+                }
+                _ => return Err(messages::object::changed_meanwhile(key).into()),
+            };
+        }
+        Err(messages::object::never_still(key).into())
     }
 
     fn tell(&self, held: &Held, trial: &Trial, same_object: bool, notices: &mut Diagnostics) {

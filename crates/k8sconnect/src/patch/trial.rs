@@ -3,7 +3,7 @@
 //! Plan and apply walk through here alike: the plan shows what comes out, the apply needs to know
 //! who will lose what before it writes, since the write itself carries the record of it.
 
-use k8sconnect_cluster::{Change, Error, Location, Targets};
+use k8sconnect_cluster::{Answer, Change, Error, Found, Location, Targets};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::walk::at_written;
 use k8sconnect_core::identity::without_marks;
@@ -13,6 +13,7 @@ use k8sconnect_core::patch::{
     claimed,
 };
 use k8sconnect_core::projection::ConcealmentKey;
+use k8sconnect_core::rejection::Rejection;
 use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::spelling;
 use serde_json::Value as Json;
@@ -50,6 +51,12 @@ pub(crate) struct Trial {
     pub(crate) verdict: Verdict,
 }
 
+/// Whether a step was made, or somebody wrote in between.
+pub(crate) enum Step<T> {
+    Made(T),
+    Again,
+}
+
 /// An answer that is there already.
 pub(crate) struct Remembered {
     pub(crate) answer: Json,
@@ -58,20 +65,56 @@ pub(crate) struct Remembered {
 
 impl Surgery<'_> {
     /// Asks what the patch would do to the object that was read.
-    pub(crate) async fn attempt(&self, live: &Json) -> Result<Trial, Diagnostics> {
-        let (script, shape) = self.prepare(live).await?;
+    pub(crate) async fn attempt(&self, live: &Json) -> Result<Step<Trial>, Diagnostics> {
+        let Step::Made((script, shape)) = self.prepare(live).await? else {
+            return Ok(Step::Again);
+        };
         let manager = self
             .asker(live)
             .map_err(|error| messages::object::ownership_unreadable(self.patch.key(), &error))?;
-        let answer = self.dry_run(&script, manager, live).await?;
-        let (answer, warnings) = match answer {
-            Some(answer) => {
+        let (answer, warnings) = match self.content(&script).change() {
+            Some(change) => {
+                let asked = self.targets.dry_run(self.location, change, manager, live).await;
+                let Step::Made(answer) = self.answered(asked, live).await? else {
+                    return Ok(Step::Again);
+                };
                 let warnings = self.scrubbed(&answer.warnings, live);
                 (answer.object, warnings)
             }
             None => (live.clone(), vec![]),
         };
-        self.judge(live, answer, manager.to_owned(), warnings, script, shape)
+        self.judge(live, answer, manager.to_owned(), warnings, script, shape).map(Step::Made)
+    }
+
+    /// What the server answered, unless the object is no longer as it was read.
+    async fn answered(
+        &self,
+        answer: Result<Answer, Error>,
+        live: &Json,
+    ) -> Result<Step<Answer>, Diagnostics> {
+        match answer {
+            Ok(answer) => Ok(Step::Made(answer)),
+            Err(error) if self.disturbed(&error, live).await => Ok(Step::Again),
+            Err(error) => Err(self.not_taken(&error, live)),
+        }
+    }
+
+    /// Whether the server refused because the object is not as it was read. An operation that meets
+    /// another object than the one it was made for fails before its version is looked at.
+    pub(crate) async fn disturbed(&self, error: &Error, live: &Json) -> bool {
+        let Error::Refused(status) = error else {
+            return false;
+        };
+        match status.rejection() {
+            Rejection::Conflict | Rejection::AnotherObject => true,
+            Rejection::Invalid(causes) if causes.is_empty() => {
+                let now = self.targets.get(self.location).await;
+                matches!(now, Ok(Found::Object(now))
+                    if now.object["metadata"]["resourceVersion"]
+                        != live["metadata"]["resourceVersion"])
+            }
+            _ => false,
+        }
     }
 
     /// The same with an answer that the plan got a moment ago.
@@ -79,13 +122,16 @@ impl Surgery<'_> {
         &self,
         live: &Json,
         remembered: Remembered,
-    ) -> Result<Trial, Diagnostics> {
-        let (script, shape) = self.prepare(live).await?;
-        self.judge(live, remembered.answer, remembered.manager, vec![], script, shape)
+    ) -> Result<Step<Trial>, Diagnostics> {
+        let Step::Made((script, shape)) = self.prepare(live).await? else {
+            return Ok(Step::Again);
+        };
+        let Remembered { answer, manager } = remembered;
+        self.judge(live, answer, manager, vec![], script, shape).map(Step::Made)
     }
 
     /// What is checked before anything is asked, and the operations that are to be sent.
-    async fn prepare(&self, live: &Json) -> Result<(Script, Shape), Diagnostics> {
+    async fn prepare(&self, live: &Json) -> Result<Step<(Script, Shape)>, Diagnostics> {
         let key = self.patch.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         if let Some(claimed) = claimed(live, MANAGER).map_err(unreadable)? {
@@ -93,7 +139,7 @@ impl Surgery<'_> {
         }
         let shape = Shape::told_by(&Owners::of_object(live).map_err(unreadable)?);
         let Form::Json(operations) = self.patch.form() else {
-            return Ok((Script::default(), shape));
+            return Ok(Step::Made((Script::default(), shape)));
         };
         let note = self.id.and_then(|id| Note::on(live, id));
         let landed = note.filter(|note| {
@@ -112,17 +158,19 @@ impl Surgery<'_> {
         let secrecy = self.patch.secrecy();
         let past = Past { footprints: &footprints, standing, secrecy };
         let problem = match Script::write(operations, live, past, &shape) {
-            Ok(script) => return Ok((script, shape)),
+            Ok(script) => return Ok(Step::Made((script, shape))),
             Err(problem) => problem,
         };
         let Problem::Unplaced(_) = problem else {
             return Err(messages::patch::cannot(key, &problem, secrecy).into());
         };
         let probed = self.targets.probe(self.location, live, PROBE).await;
-        let probed = probed.map_err(|error| self.not_taken(&error, live))?;
+        let Step::Made(probed) = self.answered(probed, live).await? else {
+            return Ok(Step::Again);
+        };
         let shape = shape.made_whole_by(&Owners::of_object(&probed.object).map_err(unreadable)?);
         match Script::write(operations, live, past, &shape) {
-            Ok(script) => Ok((script, shape)),
+            Ok(script) => Ok(Step::Made((script, shape))),
             Err(problem) => Err(messages::patch::cannot(key, &problem, secrecy).into()),
         }
     }
@@ -144,20 +192,6 @@ impl Surgery<'_> {
             _ => false,
         };
         Ok(if self.id.is_none() || leaves { PROBE } else { self.manager })
-    }
-
-    async fn dry_run(
-        &self,
-        script: &Script,
-        manager: &str,
-        live: &Json,
-    ) -> Result<Option<k8sconnect_cluster::Answer>, Diagnostics> {
-        let content = self.content(script);
-        let Some(change) = content.change() else {
-            return Ok(None);
-        };
-        let answered = self.targets.dry_run(self.location, change, manager, live).await;
-        answered.map(Some).map_err(|error| self.not_taken(&error, live))
     }
 
     /// What is sent of the patch, without marks and guards; nothing where nothing is left to do.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use k8sconnect_cluster::{Error, Found, Location, Mark};
+use k8sconnect_cluster::{Found, Location, Mark};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{Leaving, hand_back, holding, record};
@@ -11,7 +11,6 @@ use k8sconnect_core::identity::{patch_annotation, without_marks};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{Kept, Outcome, Patch, Written, held_before, manager_of};
 use k8sconnect_core::projection::ConcealmentKey;
-use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Applied, Diagnostics, Private, Value};
 use tokio::time::Instant;
@@ -23,7 +22,7 @@ use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
 use crate::patch::note::Note;
 use crate::patch::plan::Adoption;
 use crate::patch::stored::{SeenTarget, Stored};
-use crate::patch::trial::{Remembered, Surgery, Trial};
+use crate::patch::trial::{Remembered, Step, Surgery, Trial};
 use crate::patch::{PATIENCE, TRIES};
 use crate::{guard, leaves, messages};
 
@@ -44,12 +43,6 @@ pub(super) struct Done {
     outcome: Outcome,
     former: Owners,
     warnings: Vec<String>,
-}
-
-/// Whether a step was made, or somebody wrote in between.
-enum Step<T> {
-    Made(T),
-    Again,
 }
 
 impl Job<'_> {
@@ -103,9 +96,12 @@ impl Job<'_> {
             past,
             key: Some(self.key),
         };
-        let trial = match remembered {
+        let tried = match remembered {
             Some(remembered) => surgery.resume(&live, remembered).await?,
             None => surgery.attempt(&live).await?,
+        };
+        let Step::Made(trial) = tried else {
+            return Ok(Step::Again);
         };
         let digest = self.work.patch.digest(self.key);
         let note = Note::on(&live, self.id);
@@ -159,26 +155,8 @@ impl Job<'_> {
                 done.warnings = surgery.scrubbed(&answer.warnings, &done.after);
                 Ok(Step::Made(done))
             }
-            Err(error) if self.disturbed(&error, &live).await => Ok(Step::Again),
+            Err(error) if surgery.disturbed(&error, &live).await => Ok(Step::Again),
             Err(error) => Err(surgery.not_taken(&error, &live)),
-        }
-    }
-
-    /// Whether a write failed because the object is not as it was read. An operation that meets
-    /// another object than the one it was made for fails before its version is looked at.
-    async fn disturbed(&self, error: &Error, live: &Json) -> bool {
-        let Error::Refused(status) = error else {
-            return false;
-        };
-        match status.rejection() {
-            Rejection::Conflict | Rejection::AnotherObject => true,
-            Rejection::Invalid(causes) if causes.is_empty() => {
-                let now = self.work.targets.get(self.location).await;
-                matches!(now, Ok(Found::Object(now))
-                    if now.object["metadata"]["resourceVersion"]
-                        != live["metadata"]["resourceVersion"])
-            }
-            _ => false,
         }
     }
 

@@ -224,6 +224,51 @@ async fn patches_of_one_object_made_at_once_all_come_out() {
 }
 
 #[tokio::test]
+async fn patches_of_one_object_that_go_and_change_at_once_never_meet() {
+    let ward = Ward::config_map().await;
+    let before = owners(&ward.live().await);
+    let text = |n: usize, value: &str| format!("data: {{k{n}: {value}}}");
+    let mut states = Vec::new();
+    for n in 0..6 {
+        states.push(ward.create("patch", &text(n, "first")).await);
+    }
+    let change = async |n: usize| ward.change("patch", &text(n, "second"), &states[n]).await;
+    let end = async |n: usize| ward.destroy(&states[n]).await;
+    let (a, b, c, (), (), ()) =
+        tokio::join!(change(0), change(1), change(2), end(3), end(4), end(5));
+    for (n, state) in [a, b, c].iter().enumerate() {
+        ward.settled("patch", &text(n, "second"), state).await;
+        ward.destroy(state).await;
+    }
+    assert_eq!(owners(&ward.live().await), before);
+}
+
+#[tokio::test]
+async fn what_others_give_up_while_a_patch_is_planned_is_not_taken_from_them() {
+    for (attribute, text) in TEXTS {
+        let (ward, proxy) = behind_a_proxy().await;
+        let rival = ward.world.cluster.act_as("k8sconnect-patch-other");
+        let mut theirs = super::object("v1", "ConfigMap", "settings", ward.world.namespace.name());
+        theirs["data"] = json!({"theirs": "1", "more": "2"});
+        rival.apply(&theirs).await.unwrap();
+        let deed = Deed::new(move |_| {
+            let (rival, mut less) = (rival.clone(), theirs.clone());
+            less["data"].as_object_mut().unwrap().remove("more");
+            async move { rival.apply(less).await.map(|_| ()) }
+        });
+        let which = Which::at(&path(&ward)).method(Method::PATCH);
+        let tally = proxy.rule(Rule::new(which, Turn::Nth(1), Fate::Before(deed)));
+        let state = ward.create(attribute, text).await;
+        assert_eq!(tally.fired().len(), 1);
+        let former = format!("{:?}", state.attribute("previous_owners"));
+        assert!(!former.contains("k8sconnect-patch-other"), "{attribute}: {former}");
+        let note = ward.live().await["metadata"]["annotations"].to_string();
+        assert!(!note.contains("f:more"), "{attribute}: {note}");
+        ward.destroy(&state).await;
+    }
+}
+
+#[tokio::test]
 async fn a_target_deleted_right_before_the_write_is_not_made_again() {
     for (attribute, text) in TEXTS {
         let (ward, proxy) = behind_a_proxy().await;
