@@ -178,6 +178,11 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn operation(&mut self, n: usize, operation: &Operation) -> Result<(), Problem> {
+        if let Operation::Test { at, .. } = operation {
+            self.test(n, operation, at)?;
+            self.script.steps.push((operation.clone(), vec![]));
+            return Ok(());
+        }
         let known = self.left.iter().position(|it| it.operation == *operation);
         let traces = match known.map(|known| self.left.remove(known)) {
             Some(footprint) => {
@@ -196,21 +201,36 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Asks a test whenever something is to be written. What the patch has changed already tells
+    /// nothing of how it was before, and neither does what a write that landed has met.
+    fn test(&mut self, n: usize, operation: &Operation, at: &Pointer) -> Result<(), Problem> {
+        if matches!(self.past.standing, Standing::Landed) {
+            return Ok(());
+        }
+        let mut past = self.past.footprints.iter();
+        let changed = past.any(|Footprint { operation, .. }| {
+            let moves = !matches!(operation, Operation::Replace { .. });
+            let mut changes = operation.changes().into_iter();
+            changes.any(|changed| changed.overlaps(at) || (moves && self.shifts(changed, at)))
+        });
+        if changed {
+            return Ok(());
+        }
+        operation.carry_out(&mut self.object).map_err(|trouble| Problem::Cannot { n, trouble })
+    }
+
+    /// Whether a change at one place may have brought another item to the other.
+    fn shifts(&self, changed: &Pointer, at: &Pointer) -> bool {
+        changed.split().is_some_and(|(list, _)| {
+            at.0.len() > list.0.len()
+                && at.overlaps(&list)
+                && list.find(&self.object).is_some_and(Value::is_array)
+        })
+    }
+
     /// Carries an operation out for the first time.
     fn carry_out(&mut self, n: usize, operation: &Operation) -> Result<Vec<Trace>, Problem> {
         let known = |path| vec![Trace::Known(path)];
-        if let Operation::Test { at, .. } = operation {
-            // What the patch has changed already tells nothing of how it was before.
-            let changed = self.past.footprints.iter().any(|footprint| {
-                footprint.operation.changes().iter().any(|changed| changed.overlaps(at))
-            });
-            if !changed {
-                operation
-                    .carry_out(&mut self.object)
-                    .map_err(|trouble| Problem::Cannot { n, trouble })?;
-            }
-            return Ok(vec![]);
-        }
         self.points_as_before(n, operation.at())?;
         match operation {
             Operation::Remove { at } => {

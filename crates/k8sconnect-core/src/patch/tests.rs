@@ -223,6 +223,28 @@ fn a_test_of_what_the_patch_itself_changed_is_not_asked_again() {
 }
 
 #[test]
+fn a_test_of_what_others_hold_is_asked_before_every_write() {
+    let text = r#"[{"op": "test", "path": "/spec/containers/0/image", "value": "a"},
+        {"op": "replace", "path": "/spec/replicas", "value": 5}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    assert_eq!(again(text, &after, &footprints, &texts), Vec::<Value>::new());
+    after["spec"]["containers"][0]["image"] = json!("z");
+    after["spec"]["replicas"] = json!(8);
+    let problem = Script::write(&operations(text), &after, past(&footprints, &texts), &shape());
+    assert!(matches!(problem, Err(Problem::Cannot { n: 1, trouble: Trouble::Differs { .. } })));
+}
+
+#[test]
+fn a_test_of_a_position_that_the_patch_itself_shifted_is_not_asked_again() {
+    let text = r#"[{"op": "test", "path": "/spec/containers/0/env/0/name", "value": "A"},
+        {"op": "add", "path": "/spec/containers/0/env/0", "value": {"name": "B", "value": "2"}},
+        {"op": "replace", "path": "/spec/replicas", "value": 5}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    after["spec"]["replicas"] = json!(8);
+    assert_eq!(again(text, &after, &footprints, &texts).len(), 1);
+}
+
+#[test]
 fn a_list_of_which_nobody_told_must_be_asked_about() {
     let text = r#"[{"op": "replace", "path": "/spec/untold/0/x", "value": "b"}]"#;
     let mut object = live();

@@ -148,6 +148,18 @@ async fn a_test_that_fails_shows_both_values_and_what_cannot_be_done_is_explaine
 }
 
 #[tokio::test]
+async fn a_test_of_what_others_hold_guards_every_write() {
+    let ward = Ward::config_map().await;
+    let text = r#"[{"op": "test", "path": "/data/b", "value": "helm"},
+        {"op": "replace", "path": "/data/a", "value": "ours"}]"#;
+    let state = ward.create("json_patch", text).await;
+    let edit = json!({"data": {"a": "theirs", "b": "theirs"}});
+    ward.world.cluster.act_as("thief").merge_patch(&ward.target, edit).await.unwrap();
+    let told = refused(ward.plan("json_patch", text, &state).await);
+    assert!(told.contains("The `test` of `/data/b` fails"), "{told}");
+}
+
+#[tokio::test]
 async fn a_position_whose_item_moved_is_an_error_that_names_both() {
     let ward = Ward::deployment().await;
     let text = r#"[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "nginx:2"}]"#;
