@@ -14,6 +14,7 @@ mod operation;
 mod outcome;
 mod place;
 mod pointer;
+mod restore;
 mod script;
 
 use serde_json::{Map, Value};

@@ -25,6 +25,8 @@ pub enum Trouble {
     Missing(Pointer),
     /// What is to hold the new value is not there.
     NoParent(Pointer),
+    /// The same, of a position.
+    NoList(Pointer),
     /// The list has no such position, or what stands there is no position.
     NoPosition { at: Pointer, length: usize },
     /// A test found something else.
@@ -161,6 +163,7 @@ fn add(root: &mut Value, at: &Pointer, value: Value) -> Result<(), Trouble> {
             }
             None => Err(Trouble::NoPosition { at: at.clone(), length: items.len() }),
         },
+        _ if last == "-" || index(last).is_some() => Err(Trouble::NoList(parent)),
         _ => Err(Trouble::NoParent(parent)),
     }
 }
@@ -216,6 +219,10 @@ mod tests {
         assert_eq!(
             one(json!({"op": "add", "path": "/m/x", "value": 1})),
             Trouble::NoParent(at("/m"))
+        );
+        assert_eq!(
+            one(json!({"op": "add", "path": "/m/1", "value": 1})),
+            Trouble::NoList(at("/m"))
         );
         assert_eq!(one(json!({"op": "remove", "path": "/m"})), Trouble::Missing(at("/m")));
         assert_eq!(

@@ -12,15 +12,14 @@ use serde_json::Value;
 
 use super::covers;
 use super::operation::{Operation, Trouble};
-use super::place::{Shape, Unplaced, pointer_to};
+use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
 use crate::field::atom::same;
 use crate::field::path::PathError;
-use crate::field::walk::at;
-use crate::field::{Atom, FieldPath, PathElement};
-use crate::projection::{ConcealmentKey, Leaf, Texts};
+use crate::field::walk;
+use crate::field::{FieldPath, PathElement};
+use crate::projection::{ConcealmentKey, Texts};
 use crate::secrecy::Secrecy;
-use crate::text;
 
 /// What an operation touched.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +119,17 @@ pub enum Problem {
         then: FieldPath,
         now: FieldPath,
     },
+    /// A list item in which something was changed, and that is no longer there.
+    Gone {
+        n: usize,
+        item: FieldPath,
+    },
+    /// A value that was found and not written, that is another one now, and that is not kept
+    /// because it is secret.
+    Forgotten {
+        n: usize,
+        path: FieldPath,
+    },
 }
 
 impl From<Unplaced> for Problem {
@@ -149,7 +159,7 @@ impl Script {
         let mark = |trace: &Trace| match trace {
             Trace::Known(mark) => mark.clone(),
             Trace::ItemOf { list, value } => {
-                let items = at(answer, list).and_then(Value::as_array);
+                let items = walk::at(answer, list).and_then(Value::as_array);
                 let found = items.into_iter().flatten().find(|item| covers(item, value));
                 let mut path = list.clone();
                 path.push(shape.name_item(list, found.unwrap_or(value)));
@@ -166,10 +176,10 @@ impl Script {
     }
 }
 
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     /// The object as it is after what has been written so far.
-    object: Value,
-    past: Past<'a>,
+    pub(super) object: Value,
+    pub(super) past: Past<'a>,
     shape: &'a Shape,
     /// Footprints that no operation has claimed yet.
     left: Vec<&'a Footprint>,
@@ -195,7 +205,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn send(&mut self, n: usize, operation: Operation) -> Result<(), Problem> {
+    pub(super) fn send(&mut self, n: usize, operation: Operation) -> Result<(), Problem> {
         operation.carry_out(&mut self.object).map_err(|trouble| Problem::Cannot { n, trouble })?;
         self.script.send.push(operation);
         Ok(())
@@ -272,14 +282,28 @@ impl Writer<'_> {
                 Ok(vec![self.trace(at, list, Some(value.clone()))?])
             }
             Operation::Replace { at, value } => {
+                let before = self.shape.place(at, &self.object)?;
                 if !at.find(&self.object).is_some_and(|found| same(found, value)) {
                     self.send(n, operation.clone())?;
                 }
-                let traces = vec![self.trace(at, None, Some(value.clone()))?];
-                Ok(traces)
+                let after = self.shape.place(at, &self.object)?;
+                let ousted = self.ousted(&before, &after).map(Mark::Absent);
+                Ok(ousted.into_iter().chain([Mark::Set(after)]).map(Trace::Known).collect())
             }
             Operation::Test { .. } => Ok(vec![]),
         }
+    }
+
+    /// The item that another one has replaced: one that others had put there, and that is nowhere
+    /// else in the list.
+    fn ousted(&self, before: &FieldPath, after: &FieldPath) -> Option<FieldPath> {
+        let (before, after) = (before.elements(), after.elements());
+        let n = before.iter().zip(after).position(|(before, after)| before != after)?;
+        let item = FieldPath::new(before[..=n].iter().cloned());
+        let mut past = self.past.footprints.iter().flat_map(|footprint| &footprint.marks);
+        let ours = past.any(|mark| mark.path().elements().starts_with(item.elements()));
+        let ousted = names_an_item(&item) && !ours && walk::at(&self.object, &item).is_none();
+        ousted.then_some(item)
     }
 
     /// The list that an addition at this place puts an item into, and its items now.
@@ -321,8 +345,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn points_to(&self, n: usize, at: &Pointer, then: &FieldPath) -> Result<(), Problem> {
-        if !at.0.iter().any(|token| index(token).is_some()) {
+    pub(super) fn points_to(
+        &self,
+        n: usize,
+        at: &Pointer,
+        then: &FieldPath,
+    ) -> Result<(), Problem> {
+        // Of an item that is gone, the position is all that is left.
+        let gone = names_an_item(then) && walk::at(&self.object, then).is_none();
+        if gone || !at.0.iter().any(|token| index(token).is_some()) {
             return Ok(());
         }
         let now = self.shape.place(at, &self.object)?;
@@ -331,119 +362,9 @@ impl Writer<'_> {
         }
         Err(Problem::Elsewhere { n, at: at.clone(), then: then.clone(), now })
     }
-
-    /// Brings back what an operation came to, as far as it no longer holds.
-    fn restore(&mut self, n: usize, footprint: &Footprint) -> Result<(), Problem> {
-        let Standing::Recorded { texts, .. } = self.past.standing else {
-            return Ok(());
-        };
-        for mark in &footprint.marks {
-            match mark {
-                Mark::Absent(path) => {
-                    if let Some(at) = pointer_to(path, &self.object) {
-                        self.send(n, Operation::Remove { at })?;
-                    }
-                }
-                Mark::Set(path) | Mark::Item(path) => {
-                    let value = match (footprint.operation.value(), &footprint.operation) {
-                        (Some(value), _) => value.clone(),
-                        (None, Operation::Copy { from, .. })
-                            if from.find(&self.object).is_some() =>
-                        {
-                            from.find(&self.object).cloned().unwrap_or_default()
-                        }
-                        _ => texts.get(path).map(|text| text::read(text)).unwrap_or_default(),
-                    };
-                    match mark {
-                        Mark::Set(path) => {
-                            if !self.holds(path, &value) {
-                                self.points_to(n, footprint.operation.at(), path)?;
-                            }
-                            self.put(n, path, &value)?;
-                        }
-                        _ => self.put_item(n, footprint.operation.at(), path, &value)?,
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn put_item(
-        &mut self,
-        n: usize,
-        written: &Pointer,
-        path: &FieldPath,
-        value: &Value,
-    ) -> Result<(), Problem> {
-        if at(&self.object, path).is_some() {
-            return match path.elements().last() {
-                Some(PathElement::Key(_)) => self.put(n, path, value),
-                _ => Ok(()),
-            };
-        }
-        let mut list = path.clone();
-        list.pop();
-        let missing = || Problem::Cannot { n, trouble: Trouble::NoParent(written.clone()) };
-        let list = pointer_to(&list, &self.object).ok_or_else(missing)?;
-        let length = list.find(&self.object).and_then(Value::as_array).map_or(0, Vec::len);
-        let last = written.0.last().and_then(|token| index(token)).filter(|at| *at <= length);
-        let at = list.then(last.map_or("-".to_owned(), |at| at.to_string()));
-        self.send(n, Operation::Add { at, value: value.clone() })
-    }
-
-    /// Sets a field, and of a map only what differs: what others put into it stays.
-    fn put(&mut self, n: usize, path: &FieldPath, value: &Value) -> Result<(), Problem> {
-        if self.holds(path, value) {
-            return Ok(());
-        }
-        if let (Some(Value::Object(_)), Value::Object(wanted)) = (at(&self.object, path), value) {
-            for (name, value) in wanted {
-                let mut below = path.clone();
-                below.push(PathElement::field(name.clone()));
-                self.put(n, &below, value)?;
-            }
-            return Ok(());
-        }
-        let mut parent = path.clone();
-        let last = parent.pop();
-        let missing =
-            || Problem::Cannot { n, trouble: Trouble::NoParent(Pointer(vec![path.to_string()])) };
-        let parent = pointer_to(&parent, &self.object).ok_or_else(missing)?;
-        match (last, pointer_to(path, &self.object)) {
-            (_, Some(at)) => self.send(n, Operation::Replace { at, value: value.clone() }),
-            (Some(PathElement::Field(name)), None) => {
-                self.send(n, Operation::Add { at: parent.then(name), value: value.clone() })
-            }
-            _ => Err(missing()),
-        }
-    }
-
-    /// Whether a field holds what the patch once made of it, in the server's own spelling.
-    fn holds(&self, path: &FieldPath, value: &Value) -> bool {
-        let Standing::Recorded { texts, key } = self.past.standing else {
-            return true;
-        };
-        if let (Some(Value::Object(found)), Value::Object(wanted)) = (at(&self.object, path), value)
-            && !wanted.is_empty()
-        {
-            return wanted.iter().all(|(name, value)| {
-                let mut below = path.clone();
-                below.push(PathElement::field(name.clone()));
-                self.holds(&below, value) || names_item(path, name, found.get(name))
-            });
-        }
-        let leaf = super::outcome::leaf(path, Some(value), &self.object, self.past.secrecy);
-        match (leaf.text(path, key), texts.get(path)) {
-            (Some(now), Some(then)) => now == *then,
-            // It was never shown apart: the value itself decides.
-            _ => matches!(&leaf, Leaf::Shown(found) | Leaf::Concealed(found) if same(found, value)),
-        }
-    }
 }
 
-/// Whether a field is one of those that name the item it is in.
-fn names_item(path: &FieldPath, name: &str, found: Option<&Value>) -> bool {
-    matches!(path.elements().last(), Some(PathElement::Key(keys))
-        if keys.get(name).is_some_and(|key| found.is_some_and(|it| *key == Atom(it.clone()))))
+/// Whether a path ends in a list item that has a name, be it a key or its value.
+pub(super) fn names_an_item(path: &FieldPath) -> bool {
+    matches!(path.elements().last(), Some(PathElement::Key(_) | PathElement::Value(_)))
 }

@@ -171,8 +171,20 @@ pub(crate) fn managed_as_object(key: &ObjectKey, claimed: &Claimed) -> Diagnosti
     .at(AttributePath::root("target"))
 }
 
+/// Whether a patch is to be made, or stands already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    New,
+    Made,
+}
+
 /// An operation of a JSON patch cannot be carried out on the object as it is.
-pub(crate) fn cannot(key: &ObjectKey, problem: &Problem, secrecy: &Secrecy) -> Diagnostic {
+pub(crate) fn cannot(
+    key: &ObjectKey,
+    problem: &Problem,
+    secrecy: &Secrecy,
+    stage: Stage,
+) -> Diagnostic {
     let (which, detail) = match problem {
         Problem::Cannot { n, trouble } => {
             (format!("operation {n}"), self::trouble(trouble, secrecy))
@@ -186,6 +198,21 @@ pub(crate) fn cannot(key: &ObjectKey, problem: &Problem, secrecy: &Secrecy) -> D
                  by their key."
             ),
         ),
+        Problem::Gone { n, item } => (
+            format!("operation {n}"),
+            format!(
+                "Others have removed `{item}`, in which it changed something.\n\n\
+                 Remove the operation, or have the item put back."
+            ),
+        ),
+        Problem::Forgotten { n, path } => (
+            format!("operation {n}"),
+            format!(
+                "Others have changed `{path}`. The value that the operation found at the first \
+                 apply is secret, so it was not kept and cannot be brought back.\n\n\
+                 Write the value with `add` instead, or remove the operation."
+            ),
+        ),
         Problem::Unplaced(unplaced) => (
             "an operation".to_owned(),
             format!(
@@ -195,6 +222,15 @@ pub(crate) fn cannot(key: &ObjectKey, problem: &Problem, secrecy: &Secrecy) -> D
             ),
         ),
     };
+    let way_out = match stage {
+        Stage::New => "",
+        // A destroy makes a plan like any other first, unless it is told not to look.
+        Stage::Made => {
+            "To destroy the patch as it stands, destroy it with `-refresh=false`: its fields are \
+             handed back all the same."
+        }
+    };
+    let detail = paragraphs([&detail, way_out]);
     let summary = format!("{key}: {which} of `json_patch` cannot be carried out");
     on(Diagnostic::error(summary, detail), "json_patch", key)
 }
@@ -208,6 +244,11 @@ fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
         Trouble::NoParent(at) => format!(
             "There is nothing at `{at}` that could hold the value.\n\nAdd it first, with \
              `{{\"op\": \"add\", \"path\": \"{at}\", \"value\": {{}}}}`, or use `patch` or \
+             `merge_patch`, which make what is missing on the way."
+        ),
+        Trouble::NoList(at) => format!(
+            "There is no list at `{at}` that could hold the value.\n\nAdd it first, with \
+             `{{\"op\": \"add\", \"path\": \"{at}\", \"value\": []}}`, or use `patch` or \
              `merge_patch`, which make what is missing on the way."
         ),
         Trouble::NoPosition { at, length } => format!(

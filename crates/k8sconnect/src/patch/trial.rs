@@ -20,6 +20,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::note::Note;
+use crate::messages::patch::Stage;
 use crate::{MANAGER, messages};
 
 /// Who asks where nobody is to be known by it: before a patch has an id, and where our own fields
@@ -157,12 +158,13 @@ impl Surgery<'_> {
         };
         let secrecy = self.patch.secrecy();
         let past = Past { footprints: &footprints, standing, secrecy };
+        let stage = if self.past.is_some() { Stage::Made } else { Stage::New };
         let problem = match Script::write(operations, live, past, &shape) {
             Ok(script) => return Ok(Step::Made((script, shape))),
             Err(problem) => problem,
         };
         let Problem::Unplaced(_) = problem else {
-            return Err(messages::patch::cannot(key, &problem, secrecy).into());
+            return Err(messages::patch::cannot(key, &problem, secrecy, stage).into());
         };
         let probed = self.targets.probe(self.location, live, PROBE).await;
         let Step::Made(probed) = self.answered(probed, live).await? else {
@@ -171,7 +173,7 @@ impl Surgery<'_> {
         let shape = shape.made_whole_by(&Owners::of_object(&probed.object).map_err(unreadable)?);
         match Script::write(operations, live, past, &shape) {
             Ok(script) => Ok(Step::Made((script, shape))),
-            Err(problem) => Err(messages::patch::cannot(key, &problem, secrecy).into()),
+            Err(problem) => Err(messages::patch::cannot(key, &problem, secrecy, stage).into()),
         }
     }
 

@@ -9,6 +9,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::scrub::Secrets;
     use k8sconnect_core::secrecy::Secrecy;
 
+    use super::super::patch::Stage;
+
     let web = web();
     let key = web.key();
     let at = |text: &str| Pointer::parse(text).unwrap();
@@ -26,7 +28,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         ..Verdict::default()
     };
     let cannot = |trouble| {
-        patch::cannot(key, &Problem::Cannot { n: 2, trouble }, &Secrecy::of(secret().gvk(), &[]))
+        let secrecy = Secrecy::of(secret().gvk(), &[]);
+        patch::cannot(key, &Problem::Cannot { n: 2, trouble }, &secrecy, Stage::New)
     };
     let differs = |pointer: &str, wanted, found| Trouble::Differs {
         at: at(pointer),
@@ -39,6 +42,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         then: path("spec.containers[name=app].image"),
         now: path("spec.containers[name=proxy].image"),
     };
+    let stands = |problem| patch::cannot(key, &problem, &Secrecy::default(), Stage::Made);
     let immutable = Error::Refused(Box::new(status(422, "spec.selector: field is immutable", &[])));
     let forbidden = Error::Refused(Box::new(status(403, "cannot patch resource", &[])));
     let secrets = Secrets::default();
@@ -79,12 +83,15 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::managed_as_object(key, &claim(None, vec![0])),
         cannot(Trouble::Missing(at("/spec/paused"))),
         cannot(Trouble::NoParent(at("/metadata/labels"))),
+        cannot(Trouble::NoList(at("/spec/args"))),
         cannot(Trouble::NoPosition { at: at("/spec/a/7"), length: 1 }),
         cannot(differs("/spec/replicas", "2", Some(json!(3)))),
         cannot(differs("/spec/replicas", "2", None)),
         cannot(differs("/data/a", "hunter2", Some(json!("hunter2")))),
-        patch::cannot(key, &elsewhere, &Secrecy::default()),
-        patch::cannot(key, &Problem::Unplaced(Unplaced(at("/spec/a/0"))), &Secrecy::default()),
+        stands(elsewhere),
+        stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
+        stands(Problem::Forgotten { n: 1, path: path("data.a") }),
+        stands(Problem::Unplaced(Unplaced(at("/spec/a/0")))),
         patch::not_taken(key, Manner::Apply, &secrets, &immutable),
         patch::another_target(key, secret().key()),
         patch::recreated(key),

@@ -111,6 +111,47 @@ async fn operations_bring_back_what_drifted_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn an_item_of_a_list_that_its_owner_wrote_again_is_replaced_again() {
+    let args = "image: nginx:1\n        args: [a, b]";
+    let manifest = super::DEPLOYMENT.replace("image: nginx:1", args);
+    let ward = Ward::with(&manifest).await;
+    let text = r#"[{"op": "replace", "path": "/spec/template/spec/containers/0/args/1", "value": "ours"}]"#;
+    let plan = ward.core().plan(PATCH, &ward.config("json_patch", text), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    let item = "spec.template.spec.containers[name=app].args";
+    assert!(told.contains(&format!("{item}[=\"b\"] held by `helm`")), "what goes: {told}");
+    let state = ward.create("json_patch", text).await;
+    assert_eq!(leaves(&state)[&format!("{item}[=\"b\"]")], "(absent)");
+    let again = manifest.replace("NS", ward.world.namespace.name());
+    ward.world.cluster.act_as("helm").force().apply(again).await.unwrap();
+    let state = ward.change("json_patch", text, &state).await;
+    let args = |live: &serde_json::Value| {
+        live["spec"]["template"]["spec"]["containers"][0]["args"].clone()
+    };
+    assert_eq!(args(&ward.live().await), json!(["a", "ours"]));
+    ward.settled("json_patch", text, &state).await;
+    let none = json!([{"op": "remove", "path": "/spec/template/spec/containers/0/args"}]);
+    ward.world.cluster.act_as("thief").json_patch(&ward.target, none).await.unwrap();
+    let state = ward.change("json_patch", text, &state).await;
+    assert_eq!(args(&ward.live().await), json!(["ours"]));
+    ward.settled("json_patch", text, &state).await;
+    ward.destroy(&state).await;
+}
+
+#[tokio::test]
+async fn a_copy_that_others_changed_gets_back_the_value_that_it_found() {
+    let ward = Ward::config_map().await;
+    let text = r#"[{"op": "copy", "from": "/data/b", "path": "/data/copied"}]"#;
+    let state = ward.create("json_patch", text).await;
+    let edit = json!({"data": {"b": "changed", "copied": "theirs"}});
+    ward.world.cluster.act_as("thief").merge_patch(&ward.target, edit).await.unwrap();
+    let state = ward.change("json_patch", text, &state).await;
+    assert_eq!(ward.live().await["data"]["copied"], "helm");
+    ward.settled("json_patch", text, &state).await;
+    ward.destroy(&state).await;
+}
+
+#[tokio::test]
 async fn a_target_that_was_made_anew_is_patched_again_in_place() {
     for (attribute, text) in FORMS {
         let ward = Ward::config_map().await;
