@@ -9,6 +9,7 @@
 //! status, what the server writes, and the marks of k8sconnect.
 
 mod check;
+mod gone;
 mod judge;
 mod operation;
 mod outcome;

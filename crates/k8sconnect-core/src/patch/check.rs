@@ -116,6 +116,7 @@ pub(super) fn operations(
         match Operation::read(item) {
             Ok(operation) => {
                 errors.extend(operation.changes().into_iter().filter_map(|at| forbidden(at, key)));
+                errors.extend(all_annotations(&operation));
                 operations.push(operation);
             }
             Err(why) => errors.push(PatchError::BadOperation { n: n + 1, why }),
@@ -125,6 +126,20 @@ pub(super) fn operations(
         errors.push(PatchError::Empty);
     }
     if errors.is_empty() { Ok(operations) } else { Err(errors) }
+}
+
+/// An operation on all annotations would take our own marks along, and everybody's. Only one that
+/// adds the map may stand: whether that takes any is seen on the object.
+fn all_annotations(operation: &Operation) -> Vec<PatchError> {
+    if !operation.changes().iter().any(|at| at.is_all_annotations()) {
+        return vec![];
+    }
+    match operation {
+        Operation::Add { value: Value::Object(annotations), .. } => {
+            annotations.keys().filter(|name| is_mark(name)).map(|name| marks(name)).collect()
+        }
+        _ => vec![PatchError::Marks(operation.at().to_string())],
+    }
 }
 
 fn forbidden(at: &Pointer, key: &ObjectKey) -> Option<PatchError> {

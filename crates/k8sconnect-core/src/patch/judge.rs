@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::outcome::{Outcome, Written, leaves_now};
+use super::gone;
+use super::outcome::{Outcome, Written, leaf, leaves_now};
 use super::place::Shape;
 use super::script::Mark;
 use super::{Form, Patch};
@@ -21,6 +22,9 @@ use crate::transition::{self, FieldNotice, Notices, Side, Then};
 
 /// How the field manager of every patch begins.
 const MANAGERS: &str = "k8sconnect-patch-";
+
+/// How a map without entries is shown.
+const EMPTY_MAP: &str = "{}";
 
 /// The field manager of the patch with this id.
 pub fn manager_of(id: &str) -> String {
@@ -73,6 +77,8 @@ pub struct Verdict {
     pub left: Vec<FieldPath>,
     /// Items of lists that go, because the patch replaces the list.
     pub dropped: Vec<(FieldPath, Vec<Value>)>,
+    /// What else goes, because an operation replaces what holds it.
+    pub gone: Vec<FieldNotice>,
 }
 
 impl Patch {
@@ -94,7 +100,10 @@ impl Patch {
                 let robbed = holding(&lost, path).cloned().collect::<Vec<_>>();
                 let (is, will) = (texts_now.get(path), texts_next.get(path));
                 let told = !robbed.is_empty() || (is.is_some() && is != will);
-                told.then(|| FieldNotice {
+                // Of a map that is written empty only its being there shows; what goes of it is
+                // told field by field.
+                let emptied = is == will && is.is_some_and(|text| text == EMPTY_MAP);
+                (told && !emptied).then(|| FieldNotice {
                     path: path.clone(),
                     holders: robbed,
                     then: None,
@@ -103,8 +112,10 @@ impl Patch {
                 })
             })
             .collect();
+        let shape = Shape::told_by(&now);
         Ok(Verdict {
             changes,
+            gone: self.gone(scene, &shape, &now, &outcome.leaves),
             notices: self.notices(scene, &outcome.leaves, &texts_now, &texts_next, &now, &next),
             contested: contested(&now, &lost, manager, &outcome.leaves),
             lost,
@@ -116,8 +127,30 @@ impl Patch {
                 }
                 None => vec![],
             },
-            dropped: dropped(&Shape::told_by(&now), live, answer.object, &outcome.leaves),
+            dropped: dropped(&shape, live, answer.object, &outcome.leaves),
         })
+    }
+
+    fn gone(
+        &self,
+        scene: Scene<'_>,
+        shape: &Shape,
+        now: &Owners,
+        leaves: &Projection,
+    ) -> Vec<FieldNotice> {
+        let Form::Json(_) = self.form else {
+            return vec![];
+        };
+        let others = without_ours(now, scene.manager);
+        let notice = |path: FieldPath| FieldNotice {
+            holders: holding(&others, &path).cloned().collect(),
+            then: None,
+            now: Some(leaf(&path, None, scene.live, &self.secrecy).told(&path, scene.key)),
+            next: None,
+            path,
+        };
+        let gone = gone::gone(shape, scene.live, scene.answer.object, leaves);
+        gone.into_iter().map(notice).collect()
     }
 
     fn notices(

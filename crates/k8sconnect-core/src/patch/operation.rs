@@ -29,6 +29,8 @@ pub enum Trouble {
     NoList(Pointer),
     /// The list has no such position, or what stands there is no position.
     NoPosition { at: Pointer, length: usize },
+    /// All annotations would go, and our own marks with them.
+    Annotated(Pointer),
     /// A test found something else.
     Differs { at: Pointer, wanted: Value, found: Option<Value> },
 }

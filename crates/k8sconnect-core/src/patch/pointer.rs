@@ -44,6 +44,11 @@ impl Pointer {
         })
     }
 
+    /// Whether this is the map of all annotations.
+    pub(super) fn is_all_annotations(&self) -> bool {
+        self.0 == ["metadata", "annotations"]
+    }
+
     /// Whether one of the two is, or lies below, the other.
     pub fn overlaps(&self, other: &Pointer) -> bool {
         self.0.starts_with(&other.0) || other.0.starts_with(&self.0)

@@ -277,6 +277,7 @@ impl Writer<'_> {
                     None => at.find(&self.object).is_some_and(|found| same(found, value)),
                 };
                 if !there {
+                    self.spares_annotations(n, at)?;
                     self.send(n, operation.clone())?;
                 }
                 Ok(vec![self.trace(at, list, Some(value.clone()))?])
@@ -291,6 +292,17 @@ impl Writer<'_> {
                 Ok(ousted.into_iter().chain([Mark::Set(after)]).map(Trace::Known).collect())
             }
             Operation::Test { .. } => Ok(vec![]),
+        }
+    }
+
+    /// Refuses to put a new map in the place of annotations that are there.
+    fn spares_annotations(&self, n: usize, at: &Pointer) -> Result<(), Problem> {
+        let found = at.find(&self.object).filter(|_| at.is_all_annotations());
+        match found.and_then(Value::as_object) {
+            Some(map) if !map.is_empty() => {
+                Err(Problem::Cannot { n, trouble: Trouble::Annotated(at.clone()) })
+            }
+            _ => Ok(()),
         }
     }
 

@@ -426,6 +426,72 @@ fn who_loses_what_and_which_patch_stands_in_the_way_is_judged() {
 }
 
 #[test]
+fn what_goes_with_a_replaced_map_is_told_with_its_holders() {
+    let text = r#"[{"op": "replace", "path": "/spec/labels", "value": {"mine": "yes"}},
+        {"op": "replace", "path": "/spec/limits", "value": {}},
+        {"op": "replace", "path": "/spec/args/0", "value": "z"},
+        {"op": "add", "path": "/spec/tolerations", "value": []}]"#;
+    let mut before = live();
+    before["spec"]["labels"] = json!({"mine": "no", "team": "blue", "deep": {"er": 1}});
+    before["spec"]["limits"] = json!({"cpu": 1});
+    before["spec"]["args"] = json!(["a", "b"]);
+    before["metadata"]["managedFields"].as_array_mut().unwrap().push(json!({
+        "manager": "labeler", "operation": "Update", "apiVersion": "apps/v1",
+        "fieldsV1": {"f:spec": {"f:args": {}, "f:limits": {"f:cpu": {}},
+            "f:labels": {"f:mine": {}, "f:team": {}}}}}));
+    let shape = Shape::told_by(&Owners::of_object(&before).unwrap());
+    let patch = read(Manner::Json, text);
+    let script = Script::write(&operations(text), &before, past(&[], &nothing()), &shape).unwrap();
+    let mut after = before.clone();
+    for operation in &script.send {
+        operation.carry_out(&mut after).unwrap();
+    }
+    after["metadata"]["managedFields"] = json!([]);
+    let answer = Written { object: &after, manager: "us" };
+    let outcome = patch.outcome(answer, &script, &shape).unwrap();
+    let scene = Scene { live: &before, answer, manager: "us", kept: None, key: None };
+    let verdict = patch.judge(scene, &outcome).unwrap();
+    let told = |notice: &crate::transition::FieldNotice| {
+        let holders: Vec<_> = notice.holders.iter().map(|it| it.name.as_str()).collect();
+        let now = notice.now.as_deref().unwrap_or("?");
+        format!("{} = {now} held by {}", notice.path, holders.join(","))
+    };
+    assert_eq!(
+        verdict.gone.iter().map(told).collect::<Vec<_>>(),
+        [
+            "spec.labels.deep.er = 1 held by ",
+            "spec.labels.team = blue held by labeler",
+            "spec.limits.cpu = 1 held by labeler",
+        ]
+    );
+    let changes: Vec<_> = verdict.changes.iter().map(|it| it.path.to_string()).collect();
+    assert!(!changes.contains(&"spec.limits".to_owned()), "no false old value: {changes:?}");
+    assert!(changes.contains(&r#"spec.args[="a"]"#.to_owned()), "{changes:?}");
+    assert_eq!(verdict.dropped.len(), 1, "a list that is named is told with its items");
+}
+
+#[test]
+fn all_annotations_at_once_are_left_alone() {
+    let at = "/metadata/annotations";
+    for operation in [
+        json!({"op": "remove", "path": at}),
+        json!({"op": "replace", "path": at, "value": {}}),
+        json!({"op": "move", "from": at, "path": "/spec/x"}),
+        json!({"op": "copy", "from": "/metadata/labels", "path": at}),
+        json!({"op": "add", "path": at, "value": {crate::identity::ID_ANNOTATION: "x"}}),
+    ] {
+        let text = json!([operation]).to_string();
+        assert!(matches!(refused(Manner::Json, &text)[0], PatchError::Marks(_)), "{text}");
+    }
+    let text = json!([{"op": "add", "path": at, "value": {"a": "b"}}]).to_string();
+    let (mut after, ..) = written(&text, &live());
+    assert_eq!(after["metadata"]["annotations"], json!({"a": "b"}), "there were none");
+    after["metadata"]["annotations"] = json!({"theirs": "x"});
+    let problem = Script::write(&operations(&text), &after, past(&[], &nothing()), &shape());
+    assert!(matches!(problem, Err(Problem::Cannot { trouble: Trouble::Annotated(_), .. })));
+}
+
+#[test]
 fn an_object_of_ours_is_known_by_either_mark() {
     assert_eq!(claimed(&live(), "k8sconnect").unwrap(), None);
     let found = claimed(&live(), "helm").unwrap().unwrap();

@@ -251,6 +251,12 @@ fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
              `{{\"op\": \"add\", \"path\": \"{at}\", \"value\": []}}`, or use `patch` or \
              `merge_patch`, which make what is missing on the way."
         ),
+        Trouble::Annotated(at) => format!(
+            "The object has annotations, and a new map at `{at}` would take all of them away, \
+             other managers' and those by which k8sconnect knows its patches.\n\n\
+             Name the annotations one by one: `{{\"op\": \"add\", \"path\": \"{at}/name\", \
+             \"value\": …}}`."
+        ),
         Trouble::NoPosition { at, length } => format!(
             "`{at}` names no position of the list, which has {}.\n\nPositions count from 0; \
              `-` is the end of the list.",
@@ -324,13 +330,26 @@ pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
             ),
         ));
     }
-    told.extend(dropped(key, &verdict.dropped));
+    told.extend(dropped(key, verdict));
     told
 }
 
-/// Items of a list that the patch replaces.
-pub(crate) fn dropped(key: &ObjectKey, lists: &[(FieldPath, Vec<Value>)]) -> Diagnostics {
+/// What goes because the patch replaces what holds it: items of lists, fields of maps.
+pub(crate) fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
     let mut told = Diagnostics::new();
+    if !verdict.gone.is_empty() {
+        let paths = verdict.gone.iter().map(|field| field.path.to_string());
+        told.push(Diagnostic::warning(
+            format!("{key}: {} will go", named(paths)),
+            format!(
+                "The operations replace what holds these, and do not repeat them:\n\n{}\n\n\
+                 They do not come back when the patch is destroyed. To keep them, set single fields \
+                 instead: `{{\"op\": \"add\", \"path\": \"…/name\", \"value\": …}}`.",
+                listed(&verdict.gone)
+            ),
+        ));
+    }
+    let lists = &verdict.dropped;
     if lists.is_empty() {
         return told;
     }

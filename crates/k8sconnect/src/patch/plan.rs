@@ -368,7 +368,7 @@ impl Asked<'_> {
             notices.extend(messages::patch::takes(key, verdict));
         } else {
             notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
-            notices.extend(messages::patch::dropped(key, &verdict.dropped));
+            notices.extend(messages::patch::dropped(key, verdict));
         }
         let mut leaving = held.model.former();
         let left: Vec<_> = verdict.left.iter().map(|path| path.shown()).collect();

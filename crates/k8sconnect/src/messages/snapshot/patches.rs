@@ -24,6 +24,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     ];
     let verdict = Verdict {
         changes: vec![notice("spec.replicas", &[hpa], [None, Some("2"), Some("5")])],
+        gone: vec![notice("metadata.labels.team", &[], [None, Some("blue"), None])],
         dropped: vec![(path("spec.tolerations"), vec![json!({"key": "gpu"})])],
         ..Verdict::default()
     };
@@ -84,6 +85,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         cannot(Trouble::Missing(at("/spec/paused"))),
         cannot(Trouble::NoParent(at("/metadata/labels"))),
         cannot(Trouble::NoList(at("/spec/args"))),
+        cannot(Trouble::Annotated(at("/metadata/annotations"))),
         cannot(Trouble::NoPosition { at: at("/spec/a/7"), length: 1 }),
         cannot(differs("/spec/replicas", "2", Some(json!(3)))),
         cannot(differs("/spec/replicas", "2", None)),

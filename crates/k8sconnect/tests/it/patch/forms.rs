@@ -160,6 +160,33 @@ async fn a_test_of_what_others_hold_guards_every_write() {
 }
 
 #[tokio::test]
+async fn what_an_operation_takes_along_is_told_with_its_holders() {
+    let ward = Ward::deployment().await;
+    let labels = json!({"metadata": {"labels": {"l1": "theirs"}}});
+    ward.world.cluster.act_as("labeler").merge_patch(&ward.target, labels).await.unwrap();
+    let side = json!([{"op": "add", "path": "/spec/template/spec/containers/-",
+                       "value": {"name": "side", "image": "envoy"}}]);
+    ward.world.cluster.act_as("injector").json_patch(&ward.target, side).await.unwrap();
+    let text = r#"[{"op": "replace", "path": "/metadata/labels", "value": {"mine": "yes"}},
+        {"op": "replace", "path": "/spec/template/spec/containers/0/resources", "value": {}},
+        {"op": "replace", "path": "/spec/template/spec/containers/1",
+         "value": {"name": "renamed", "image": "envoy"}}]"#;
+    let plan = ward.core().plan(PATCH, &ward.config("json_patch", text), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("`metadata.labels.l1` and 1 more field will go"), "{told}");
+    assert!(told.contains("metadata.labels.l1 held by `labeler`"), "{told}");
+    assert!(told.contains("resources.limits.cpu held by `helm`"), "{told}");
+    assert!(!told.contains("is now {}"), "no false old value: {told}");
+    assert!(told.contains("containers[name=side] held by `injector`"), "{told}");
+    let state = ward.create("json_patch", text).await;
+    ward.settled("json_patch", text, &state).await;
+    ward.destroy(&state).await;
+    let all = r#"[{"op": "add", "path": "/metadata/annotations", "value": {}}]"#;
+    let told = refused(ward.core().plan(PATCH, &ward.config("json_patch", all), None).await);
+    assert!(told.contains("would take all of them away"), "{told}");
+}
+
+#[tokio::test]
 async fn a_position_whose_item_moved_is_an_error_that_names_both() {
     let ward = Ward::deployment().await;
     let text = r#"[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "nginx:2"}]"#;

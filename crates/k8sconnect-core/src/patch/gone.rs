@@ -1,0 +1,123 @@
+//! What goes with what a list of operations replaces.
+//!
+//! An operation puts a value in the place of another one, and whatever the old value held besides is
+//! gone, whoever held it. The operation does not name it, so the object before and after must tell.
+//! A field that the patch names is told as its own, and items of a list that it names with the list.
+
+use serde_json::Value;
+
+use super::place::Shape;
+use crate::field::walk::{at, step};
+use crate::field::{FieldPath, PathElement};
+use crate::identity::is_mark;
+use crate::manifest::SERVER_METADATA;
+use crate::projection::Projection;
+
+/// Every field of one object that the other lacks, though the patch does not say so.
+pub(super) fn gone(
+    shape: &Shape,
+    live: &Value,
+    answer: &Value,
+    leaves: &Projection,
+) -> Vec<FieldPath> {
+    let mut search = Search { shape, answer, leaves, found: vec![] };
+    search.compare(live, answer, &mut FieldPath::default());
+    search.found
+}
+
+struct Search<'a> {
+    shape: &'a Shape,
+    answer: &'a Value,
+    leaves: &'a Projection,
+    found: Vec<FieldPath>,
+}
+
+impl Search<'_> {
+    fn compare(&mut self, now: &Value, next: &Value, path: &mut FieldPath) {
+        if self.told_elsewhere(path) {
+            return;
+        }
+        match (now, next) {
+            (Value::Object(fields), _) => {
+                for (name, now) in fields {
+                    path.push(PathElement::field(name.clone()));
+                    match next.get(name) {
+                        _ if is_the_servers(path) => {}
+                        Some(next) => self.compare(now, next, path),
+                        None => self.all_of(now, path),
+                    }
+                    path.pop();
+                }
+            }
+            (Value::Array(items), Value::Array(others)) => self.items(items, others, next, path),
+            (Value::Array(_), _) => self.all_of(now, path),
+            _ => {}
+        }
+    }
+
+    fn items(&mut self, items: &[Value], others: &[Value], next: &Value, path: &mut FieldPath) {
+        for (n, item) in items.iter().enumerate() {
+            let element = self.shape.name_item(path, item);
+            let position = PathElement::Index(n);
+            // Items without a name that changed within are the same ones at the same places.
+            let same_place = match (&element, item, others.get(n)) {
+                (PathElement::Value(_), Value::Object(_), Some(other @ Value::Object(_)))
+                    if items.len() == others.len() =>
+                {
+                    Some((position, other))
+                }
+                _ => None,
+            };
+            let (element, other) = match (step(next, &element), same_place) {
+                (None, Some((position, other))) => (position, Some(other)),
+                (other, _) => (element, other),
+            };
+            path.push(element);
+            match other {
+                Some(other) => self.compare(item, other, path),
+                None if self.told_elsewhere(path) => {}
+                None => self.found.push(path.clone()),
+            }
+            path.pop();
+        }
+    }
+
+    /// A map goes entry by entry, since each may have an owner of its own.
+    fn all_of(&mut self, value: &Value, path: &mut FieldPath) {
+        if self.told_elsewhere(path) {
+            return;
+        }
+        match value {
+            Value::Object(fields) if !fields.is_empty() => {
+                for (name, below) in fields {
+                    path.push(PathElement::field(name.clone()));
+                    self.all_of(below, path);
+                    path.pop();
+                }
+            }
+            _ => self.found.push(path.clone()),
+        }
+    }
+
+    fn told_elsewhere(&self, path: &FieldPath) -> bool {
+        self.leaves.0.contains_key(path)
+            && at(self.answer, path).is_none_or(|value| !value.is_object())
+    }
+}
+
+fn is_the_servers(path: &FieldPath) -> bool {
+    let names: Vec<_> = path
+        .elements()
+        .iter()
+        .filter_map(|element| match element {
+            PathElement::Field(name) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    match names.as_slice() {
+        ["status"] => true,
+        ["metadata", name] => SERVER_METADATA.contains(name),
+        ["metadata", "annotations", name] => is_mark(name),
+        _ => false,
+    }
+}
