@@ -10,6 +10,7 @@ use serde_json::{Map, Number, Value};
 use unicode_normalization::is_nfc;
 
 use super::scalar::{Meaning, float_to_json, plain};
+use super::timestamp::is_timestamp;
 
 /// A key longer than this is written as `? key`, since readers look only 1024 characters ahead for
 /// the `:`.
@@ -213,6 +214,8 @@ fn is_literal(text: &str) -> bool {
 /// Whether the text can stand without quotes and still be read as that text.
 fn is_plain(text: &str) -> bool {
     matches!(plain(text), Meaning::Text(_))
+        && !is_timestamp(text)
+        && !is_base_60(text)
         && text != "<<"
         && has_plain_start(text)
         && !text.starts_with("...")
@@ -220,6 +223,25 @@ fn is_plain(text: &str) -> bool {
         && !text.contains(": ")
         && !text.contains(" #")
         && text.chars().all(is_printable)
+}
+
+/// Whether readers that go by YAML 1.1 take the text for a number of minutes or hours, as in
+/// `12:30:45`. `kubectl` reads text, and quotes it for the sake of the others.
+fn is_base_60(text: &str) -> bool {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let mut parts = text.split(':');
+    let first = parts.next().unwrap_or_default();
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    if !first.starts_with(|c: char| c.is_ascii_digit()) || !digits(first) {
+        return false;
+    }
+    let rest: Vec<_> = parts.collect();
+    let Some((last, before)) = rest.split_last() else {
+        return false;
+    };
+    let (last, fraction) = last.split_once('.').unwrap_or((last, ""));
+    let sixtieth = |text: &str| text.parse::<u8>().is_ok_and(|n| n < 60) && text.len() <= 2;
+    digits(fraction) && before.iter().chain([&last]).all(|part| sixtieth(part))
 }
 
 /// The start decides what a reader takes the text for. A dash is let through for the sake of

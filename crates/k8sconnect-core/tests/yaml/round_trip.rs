@@ -13,6 +13,20 @@ fn read_back(value: &Value) -> Value {
     documents[0].value.clone()
 }
 
+/// Other readers take them for dates and for numbers to the base 60, and so `kubectl` quotes them.
+#[test]
+fn times_are_quoted_and_what_only_looks_like_one_is_not() {
+    let quoted = ["12:30:45", "1:20", "-1:20.5", "2024-01-01", "2024-01-01T10:00:00Z", "190:20:30"];
+    for text in quoted {
+        assert_eq!(to_yaml(&json!(text)), format!("\"{text}\"\n"));
+    }
+    for text in ["12:60", "a:1", "10.0.0.1:80", "8080:8080", "2024-13-01", "12:", "1:2:x", "1.2:3"]
+    {
+        let plain = !text.ends_with(':');
+        assert_eq!(to_yaml(&json!(text)) == format!("{text}\n"), plain, "{text}");
+    }
+}
+
 #[test]
 fn writes_as_kubectl_prints() {
     let value = json!({
@@ -21,7 +35,7 @@ fn writes_as_kubectl_prints() {
         "empty": {"list": [], "map": {}, "nothing": null, "text": ""},
         "list": [1, "two", {"a": 1, "b": [true, [2.5, "x"]]}, ["z"]],
         "quoted": ["true", "0644", "1.0", "null", "on", "<<", "a: b", "a #b", "#a", "x ", "a\"b: \\"],
-        "plain": ["--flag=x", "a:b", "http://x:80", "2024-01-01", "12:30", "500m", "it's", "a, b"],
+        "plain": ["--flag=x", "a:b", "http://x:80", "500m", "it's", "a, b"],
     });
     assert_eq!(
         to_yaml(&value),
@@ -56,8 +70,6 @@ plain:
 - --flag=x
 - a:b
 - http://x:80
-- 2024-01-01
-- 12:30
 - 500m
 - it's
 - a, b
