@@ -153,6 +153,9 @@ impl<'t> Reading<'t> {
             Ok(documents) => documents,
             Err(error) => return self.unreadable(source, 1, error),
         };
+        // `null` says as little as a document in which nothing is written.
+        let documents = documents
+            .filter(|document| !document.as_ref().is_ok_and(|document| document.value.is_null()));
         for (number, document) in (1..).zip(documents) {
             match document {
                 Ok(document) => self.document(source, number, &document),

@@ -3,8 +3,8 @@
 //! A pattern is read into the steps of a walk through folders; the walk itself is not done here.
 //! `*` stands for any text within one name and `?` for one character; `[a-z]` and `[!a-z]` for one
 //! character in or not in a class; `{a,b}` for either; `**`, alone between slashes, for any number
-//! of folders, none included. A backslash takes the meaning from what follows it. A leading dot is
-//! nothing special.
+//! of folders, none included. A backslash takes the meaning from what follows it. A name that begins
+//! with a dot is hidden: only a pattern that writes the dot finds it.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -79,8 +79,16 @@ impl Glob {
     }
 }
 
+/// Whether a name is found only by who writes its dot: caches, repositories, what tools leave.
+pub fn is_hidden(name: &str) -> bool {
+    name.starts_with('.')
+}
+
 impl Mask {
     pub fn fits(&self, name: &str) -> bool {
+        if is_hidden(name) && self.0.first() != Some(&Part::Letter('.')) {
+            return false;
+        }
         let letters: Vec<char> = name.chars().collect();
         let (mut part, mut letter) = (0, 0);
         // Where to go on if the text that the last `*` stands for turns out too short.
@@ -244,7 +252,8 @@ mod tests {
     #[test]
     fn masks_fit_the_names_that_they_should() {
         for (text, fits, misses) in [
-            ("*.yaml", &["a.yaml", ".yaml", "a.b.yaml"][..], &["a.yml", "a.yaml.bak"][..]),
+            ("*.yaml", &["a.yaml", "a.b.yaml"][..], &["a.yml", "a.yaml.bak", ".yaml"][..]),
+            (".*", &[".yaml", ".a"], &["a.yaml"]),
             ("?.y*l", &["a.yaml", "ä.yml", "b.yl"], &["ab.yaml", ".yaml.x"]),
             ("[a-c]x[!0-9]", &["axa", "cx-"], &["dxa", "ax1", "ax"]),
             ("[]-]*", &["]", "-a"], &["a"]),

@@ -356,7 +356,7 @@ impl<'a> Check<'a> {
                 Some(namespace.clone())
             }
             Some(_) => {
-                self.wrong_type(&["metadata", "namespace"], "text");
+                self.wrong_type(&["metadata", "namespace"], "text: put it in quotes");
                 None
             }
         };

@@ -165,6 +165,22 @@ fn what_is_only_remarks_is_no_object() {
 }
 
 #[test]
+fn a_document_that_is_null_is_no_object_and_does_not_count() {
+    let pod = object("v1", "Pod", "default", "a");
+    assert_eq!(keys(&format!("null\n---\n{pod}---\n~\n")), ["pod.default.a"]);
+    assert_eq!(lone(&format!("null\n---\n{pod}---\n3\n")).unwrap_err()[0].place.document, 2);
+    assert!(keys("apiVersion: v1\nkind: List\nitems: []\n").is_empty());
+}
+
+#[test]
+fn a_namespace_that_is_no_text_wants_quotes() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n";
+    let problems = lone(text).unwrap_err();
+    let Fault::Unidentified(error) = &problems[0].fault else { panic!("{problems:?}") };
+    assert_eq!(error.to_string(), "line 3: `metadata.namespace` must be text: put it in quotes");
+}
+
+#[test]
 fn the_fingerprint_tells_texts_apart() {
     let print = |text: &str| fingerprint(&lone(text).unwrap());
     let (one, other) = (object("v1", "Pod", "", "a"), object("v1", "Pod", "", "b"));

@@ -2,7 +2,7 @@
 //!
 //! Files come sorted by path, each once, so that the same tree gives the same answer everywhere.
 //! `**` does not follow links to folders, which may lead in circles; a name that is written out, or
-//! a `*`, does.
+//! a `*`, does. Neither enters what is hidden, such as `.terraform` with the modules of others.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use k8sconnect_core::documents::Source;
-use k8sconnect_core::glob::{Glob, GlobError, Start, Step};
+use k8sconnect_core::glob::{Glob, GlobError, Start, Step, is_hidden};
 
 /// A file that was read.
 pub(crate) struct File {
@@ -92,6 +92,9 @@ impl Walk {
                     self.follow(at, rest);
                 }
                 for entry in self.entries(at) {
+                    if is_hidden(&entry.file_name().to_string_lossy()) {
+                        continue;
+                    }
                     let below = at.join(entry.file_name());
                     match entry.file_type() {
                         Ok(kind) if kind.is_dir() => self.follow(&below, steps),
@@ -128,7 +131,16 @@ mod tests {
 
     fn tree() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        for path in ["a.yaml", "b.yml", "x/c.yaml", "x/y/d.yaml", "x/y/e.txt", ".f.yaml"] {
+        let paths = [
+            "a.yaml",
+            "b.yml",
+            "x/c.yaml",
+            "x/y/d.yaml",
+            "x/y/e.txt",
+            ".f.yaml",
+            ".terraform/g.yaml",
+        ];
+        for path in paths {
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "a: 1\n").unwrap();
@@ -145,14 +157,20 @@ mod tests {
     #[test]
     fn patterns_find_files_sorted_and_each_once() {
         let tree = tree();
-        assert_eq!(found(&tree, "*.yaml").unwrap(), [".f.yaml", "a.yaml"]);
-        assert_eq!(
-            found(&tree, "**/*.yaml").unwrap(),
-            [".f.yaml", "a.yaml", "x/c.yaml", "x/y/d.yaml"]
-        );
+        assert_eq!(found(&tree, "*.yaml").unwrap(), ["a.yaml"]);
+        assert_eq!(found(&tree, "**/*.yaml").unwrap(), ["a.yaml", "x/c.yaml", "x/y/d.yaml"]);
         assert_eq!(found(&tree, "x/**").unwrap(), ["x/c.yaml", "x/y/d.yaml", "x/y/e.txt"]);
-        assert_eq!(found(&tree, "{*,a}.y{a,}ml").unwrap(), [".f.yaml", "a.yaml", "b.yml"]);
+        assert_eq!(found(&tree, "{*,a}.y{a,}ml").unwrap(), ["a.yaml", "b.yml"]);
         assert_eq!(found(&tree, "x/../a.yaml").unwrap(), ["x/../a.yaml"]);
+    }
+
+    #[test]
+    fn what_is_hidden_is_found_only_by_who_writes_the_dot() {
+        let tree = tree();
+        assert_eq!(found(&tree, "**/.*.yaml").unwrap(), [".f.yaml"]);
+        assert_eq!(found(&tree, ".terraform/*.yaml").unwrap(), [".terraform/g.yaml"]);
+        assert_eq!(found(&tree, "{.terraform,x}/*").unwrap(), [".terraform/g.yaml", "x/c.yaml"]);
+        assert_eq!(found(&tree, ".*/**").unwrap(), [".terraform/g.yaml"]);
     }
 
     #[test]

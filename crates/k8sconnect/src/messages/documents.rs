@@ -36,7 +36,7 @@ pub(super) fn problems(found: &[Problem]) -> String {
     let mut advice: Vec<_> = found.iter().filter_map(|problem| advice(&problem.fault)).collect();
     advice.sort_unstable();
     advice.dedup();
-    let found = format!("{} found:\n{}", count(found.len(), "problem"), lines.join("\n"));
+    let found = format!("Wrong in {}:\n{}", count(places, "place"), lines.join("\n"));
     paragraphs([&found, &advice.join("\n\n")])
 }
 
@@ -80,7 +80,7 @@ fn advice(fault: &Fault) -> Option<&'static str> {
 pub(crate) fn nothing_in(attribute: SourceAttribute) -> Diagnostic {
     Diagnostic::error(
         format!("There is no object in what `{}` gives", attribute.name()),
-        "Nothing is written there but blanks and comments. Were that taken for no objects, \
+        "Nothing is written there but blanks, comments and empty lists. Were that taken for no objects, \
          everything made of it before would be planned to be destroyed.\n\n\
          Check where it comes from. If there may well be nothing, set `count = 0` on this data \
          source.",
