@@ -2,7 +2,8 @@
 //!
 //! Tokens and passwords stand for as long as the process does; a token file is read again now and
 //! then; a plugin is run once for everyone, and again when what it gave has expired or the server
-//! stopped accepting it. Whoever asks while somebody renews waits for that, and takes its result.
+//! stopped accepting it. Whoever asks while somebody renews waits for that, and takes its result; a
+//! failure too, and for a moment after, so that what fails or hangs does not do so for each object.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,6 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::{HeaderName, HeaderValue};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::connection::{Auth, Connection, Identity, Impersonation};
 use crate::error::ConnectionError;
@@ -23,18 +25,39 @@ pub(crate) struct Credential {
     pub(crate) identity: Option<Identity>,
     generation: u64,
     expires: Option<SystemTime>,
+    fetched: Instant,
+    cause: Cause,
+}
+
+/// Why a credential was fetched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// There was none, or it had grown stale.
+    Need,
+    /// The server refused the one before it.
+    Refusal,
 }
 
 pub(crate) struct Credentials {
     auth: Auth,
     impersonation: Vec<(HeaderName, HeaderValue)>,
-    current: Mutex<Option<Credential>>,
+    held: Mutex<Held>,
+}
+
+/// What the last fetch came to.
+#[derive(Default)]
+struct Held {
+    current: Option<Credential>,
+    failure: Option<(Instant, ConnectionError)>,
 }
 
 /// Whoever mounts a token file renews it well before it expires.
 const TOKEN_FILE_LIFE: Duration = Duration::from_secs(60);
 /// What has less than this to live may expire on the way.
 const MARGIN: Duration = Duration::from_secs(10);
+/// A plugin is not run again so soon after it failed, after what it gave was stale from the start,
+/// or after what it gave in place of something refused was refused as well.
+const LULL: Duration = Duration::from_secs(10);
 
 impl Credentials {
     pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
@@ -44,7 +67,7 @@ impl Credentials {
         };
         // Checked here, so that a token with a line break is told before anything is asked.
         fixed(&connection.auth)?;
-        Ok(Self { auth: connection.auth.clone(), impersonation, current: Mutex::default() })
+        Ok(Self { auth: connection.auth.clone(), impersonation, held: Mutex::default() })
     }
 
     pub(crate) fn impersonation(&self) -> &[(HeaderName, HeaderValue)] {
@@ -52,12 +75,12 @@ impl Credentials {
     }
 
     pub(crate) async fn current(&self) -> Result<Credential, ConnectionError> {
-        let mut current = self.current.lock().await;
-        match &*current {
+        let mut held = self.held.lock().await;
+        match &held.current {
             Some(credential) if !credential.is_stale() => Ok(credential.clone()),
             other => {
                 let generation = other.as_ref().map_or(0, |it| it.generation + 1);
-                Ok(current.insert(self.fetch(generation).await?).clone())
+                self.fetch_into(&mut held, generation, Cause::Need).await
             }
         }
     }
@@ -65,27 +88,58 @@ impl Credentials {
     /// Gets another credential than `refused`, which may have happened already. `false`: there is
     /// no way to get another.
     pub(crate) async fn renew(&self, refused: &Credential) -> Result<bool, ConnectionError> {
-        let mut current = self.current.lock().await;
-        if current.as_ref().is_some_and(|it| it.generation != refused.generation) {
+        let mut held = self.held.lock().await;
+        if held.current.as_ref().is_some_and(|it| it.generation != refused.generation) {
             return Ok(true);
         }
         match &self.auth {
             Auth::None | Auth::Token(_) | Auth::Basic { .. } => Ok(false),
             Auth::TokenFile(_) => {
-                let renewed = self.fetch(refused.generation + 1).await?;
-                let changed = renewed.authorization != refused.authorization;
-                *current = Some(renewed);
-                Ok(changed)
+                let next = refused.generation + 1;
+                let renewed = self.fetch_into(&mut held, next, Cause::Refusal).await?;
+                Ok(renewed.authorization != refused.authorization)
             }
+            Auth::Exec(_) if refused.cause == Cause::Refusal && refused.is_young() => Ok(false),
             Auth::Exec(_) => {
-                *current = Some(self.fetch(refused.generation + 1).await?);
+                self.fetch_into(&mut held, refused.generation + 1, Cause::Refusal).await?;
                 Ok(true)
             }
         }
     }
 
-    async fn fetch(&self, generation: u64) -> Result<Credential, ConnectionError> {
-        let none = Credential { authorization: None, identity: None, generation, expires: None };
+    async fn fetch_into(
+        &self,
+        held: &mut Held,
+        generation: u64,
+        cause: Cause,
+    ) -> Result<Credential, ConnectionError> {
+        if let Some((when, failure)) = &held.failure
+            && when.elapsed() < LULL
+        {
+            return Err(failure.clone());
+        }
+        held.failure = None;
+        match self.fetch(generation, cause).await {
+            Ok(credential) => Ok(held.current.insert(credential).clone()),
+            Err(failure) => {
+                // A file costs nothing to look at again.
+                if let Auth::Exec(_) = &self.auth {
+                    held.failure = Some((Instant::now(), failure.clone()));
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    async fn fetch(&self, generation: u64, cause: Cause) -> Result<Credential, ConnectionError> {
+        let none = Credential {
+            authorization: None,
+            identity: None,
+            generation,
+            expires: None,
+            fetched: Instant::now(),
+            cause,
+        };
         match &self.auth {
             Auth::None | Auth::Token(_) | Auth::Basic { .. } => {
                 Ok(Credential { authorization: fixed(&self.auth)?, ..none })
@@ -108,6 +162,7 @@ impl Credentials {
                     authorization: token.transpose()?,
                     identity: brought.identity,
                     expires: brought.expires,
+                    fetched: Instant::now(),
                     ..none
                 })
             }
@@ -117,7 +172,12 @@ impl Credentials {
 
 impl Credential {
     fn is_stale(&self) -> bool {
-        self.expires.is_some_and(|expires| SystemTime::now() + MARGIN >= expires)
+        let late = self.expires.is_some_and(|expires| SystemTime::now() + MARGIN >= expires);
+        late && !self.is_young()
+    }
+
+    fn is_young(&self) -> bool {
+        self.fetched.elapsed() < LULL
     }
 }
 
@@ -218,37 +278,98 @@ mod tests {
         assert!(error.contains("`token`") && !error.contains("hunter"), "{error}");
     }
 
+    /// A plugin that notes each run and then does as the script says.
+    fn plugin(runs: &std::path::Path, script: &str) -> Credentials {
+        let script = format!("echo >> '{}'; {script}", runs.display());
+        of(Auth::Exec(crate::connection::Exec {
+            api_version: exec::VERSIONS[0].into(),
+            command: "sh".into(),
+            args: vec!["-c".into(), script.into()],
+            env: vec![],
+            install_hint: None,
+            cluster: None,
+        }))
+        .unwrap()
+    }
+
+    fn printing(expires: &str) -> String {
+        format!(
+            "printf %s '{{\"apiVersion\":\"{}\",\"kind\":\"ExecCredential\",\
+             \"status\":{{\"token\":\"t\",\"expirationTimestamp\":\"{expires}\"}}}}'",
+            exec::VERSIONS[0],
+        )
+    }
+
+    fn count(runs: &std::path::Path) -> usize {
+        std::fs::read_to_string(runs).unwrap().lines().count()
+    }
+
+    /// Lets the lull pass without waiting for it.
+    async fn outlast(credentials: &Credentials) {
+        let mut held = credentials.held.lock().await;
+        if let Some((when, _)) = &mut held.failure {
+            *when -= LULL;
+        }
+        if let Some(credential) = &mut held.current {
+            credential.fetched -= LULL;
+        }
+    }
+
     #[tokio::test]
     async fn a_plugin_runs_once_until_what_it_gave_expires() {
         let folder = tempfile::tempdir().unwrap();
         let runs = folder.path().join("runs");
-        let plugin = |expires: &str| {
-            let script = format!(
-                "echo >> '{}'; printf %s '{{\"apiVersion\":\"{}\",\"kind\":\"ExecCredential\",\
-                 \"status\":{{\"token\":\"t\",\"expirationTimestamp\":\"{expires}\"}}}}'",
-                runs.display(),
-                exec::VERSIONS[0],
-            );
-            of(Auth::Exec(crate::connection::Exec {
-                api_version: exec::VERSIONS[0].into(),
-                command: "sh".into(),
-                args: vec!["-c".into(), script.into()],
-                env: vec![],
-                install_hint: None,
-                cluster: None,
-            }))
-            .unwrap()
-        };
-        let count = || std::fs::read_to_string(&runs).unwrap().lines().count();
-        let lasting = plugin("2999-01-01T00:00:00Z");
+        let lasting = plugin(&runs, &printing("2999-01-01T00:00:00Z"));
         for _ in 0..3 {
             lasting.current().await.unwrap();
         }
-        assert_eq!(count(), 1);
-        let expired = plugin("2001-01-01T00:00:00Z");
+        outlast(&lasting).await;
+        lasting.current().await.unwrap();
+        assert_eq!(count(&runs), 1);
+    }
+
+    #[tokio::test]
+    async fn a_plugin_whose_token_is_stale_from_the_start_is_not_run_for_each_object() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs");
+        let stale = plugin(&runs, &printing("2001-01-01T00:00:00Z"));
         for _ in 0..3 {
-            expired.current().await.unwrap();
+            stale.current().await.unwrap();
         }
-        assert_eq!(count(), 4);
+        assert_eq!(count(&runs), 1);
+        outlast(&stale).await;
+        stale.current().await.unwrap();
+        assert_eq!(count(&runs), 2, "it is run again when a moment has passed");
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_fails_fails_once_for_all_who_ask_at_the_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs");
+        let failing = plugin(&runs, "echo log in first >&2; exit 1");
+        let (one, two, three) =
+            tokio::join!(failing.current(), failing.current(), failing.current());
+        for told in [one, two, three] {
+            let told = told.err().unwrap().why();
+            assert!(told.contains("log in first"), "{told}");
+        }
+        assert_eq!(count(&runs), 1);
+        outlast(&failing).await;
+        assert!(failing.current().await.is_err());
+        assert_eq!(count(&runs), 2, "somebody may have logged in meanwhile");
+    }
+
+    #[tokio::test]
+    async fn a_plugin_is_asked_once_for_another_token_than_the_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs");
+        let wrong = plugin(&runs, &printing("2999-01-01T00:00:00Z"));
+        let first = wrong.current().await.unwrap();
+        assert!(wrong.renew(&first).await.unwrap());
+        for _ in 0..3 {
+            let next = wrong.current().await.unwrap();
+            assert!(!wrong.renew(&next).await.unwrap());
+        }
+        assert_eq!(count(&runs), 2);
     }
 }

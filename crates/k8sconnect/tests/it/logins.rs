@@ -9,12 +9,13 @@ use tfplugin::{Data, Value};
 
 use crate::world::{OBJECT, World};
 
-/// A plugin that notes each run in a file and hands out the token in another.
+/// A plugin that notes each run in a file and hands out the token in another; from then on the next,
+/// where there is one.
 fn plugin(world: &World, folder: &Path, expires: &str) -> Json {
     let script = format!(
         "echo >> '{0}/runs'; printf '{{\"apiVersion\":\"client.authentication.k8s.io/v1\",\
          \"kind\":\"ExecCredential\",\"status\":{{\"token\":\"%s\"{expires}}}}}' \
-         \"$(cat '{0}/token')\"",
+         \"$(cat '{0}/token')\"; if [ -e '{0}/next' ]; then mv '{0}/next' '{0}/token'; fi",
         folder.display()
     );
     json!({
@@ -56,24 +57,29 @@ async fn a_plugin_runs_once_for_all_objects_and_again_when_its_token_is_refused(
     let refused = core.plan(OBJECT, &config, None).await.unwrap_err().to_string();
     assert!(refused.contains("does not accept the credentials"), "{refused}");
     assert_eq!(runs(folder.path()), 3, "once, and once more to get another");
-    std::fs::write(folder.path().join("token"), world.cluster.token()).unwrap();
-    core.plan(OBJECT, &config, None).await.unwrap();
-    assert_eq!(runs(folder.path()), 4);
+    let other = world.config_at(&cluster, &world.config_map("b"));
+    core.plan(OBJECT, &other, None).await.unwrap_err();
+    assert_eq!(runs(folder.path()), 3, "it has just brought nothing better");
+
+    // And one to which it then hands what the server takes.
+    std::fs::write(folder.path().join("next"), world.cluster.token()).unwrap();
+    world.core().plan(OBJECT, &config, None).await.unwrap();
+    assert_eq!(runs(folder.path()), 5);
 }
 
 #[tokio::test]
-async fn a_credential_that_expires_is_fetched_anew_before_it_does() {
+async fn a_plugin_whose_token_has_expired_is_not_run_for_each_request() {
     let world = World::new().await;
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("token"), world.cluster.token()).unwrap();
     let core = world.core();
     let expired =
         plugin(&world, folder.path(), ",\"expirationTimestamp\":\"2020-01-01T00:00:00Z\"");
-    let config = world.config_at(&expired, &world.config_map("a"));
-    core.plan(OBJECT, &config, None).await.unwrap();
-    assert_eq!(runs(folder.path()), 2, "for discovery, and for the dry-run");
-    core.plan(OBJECT, &config, None).await.unwrap();
-    assert_eq!(runs(folder.path()), 3);
+    for name in ["a", "b"] {
+        let config = world.config_at(&expired, &world.config_map(name));
+        core.plan(OBJECT, &config, None).await.unwrap();
+    }
+    assert_eq!(runs(folder.path()), 1);
 }
 
 /// The same state with another token in its connection.
