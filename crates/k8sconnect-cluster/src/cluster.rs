@@ -24,6 +24,7 @@ use crate::credentials::{Credential, Credentials};
 use crate::error::{ConnectionError, Error, Trouble};
 use crate::kinds::Kinds;
 use crate::retry::{Attempts, Ending, Failure};
+use crate::stop::Stop;
 use crate::transport::Transports;
 use crate::warnings::warnings;
 
@@ -43,6 +44,7 @@ struct Shared {
     /// mistake than a moment of weakness.
     reached: AtomicBool,
     watches: Arc<Semaphore>,
+    stop: Stop,
 }
 
 /// What an attempt may take when nobody set a deadline, and at most when somebody did.
@@ -57,15 +59,16 @@ const TELL_AFTER: Duration = Duration::from_secs(5);
 const AGENT: &str = concat!("k8sconnect/", env!("CARGO_PKG_VERSION"));
 
 impl Cluster {
-    pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
+    pub(crate) fn new(connection: &Connection, stop: Stop) -> Result<Self, ConnectionError> {
         let shared = Shared {
             host: connection.host.clone(),
-            credentials: Credentials::new(connection)?,
+            credentials: Credentials::new(connection, stop.clone())?,
             transports: Transports::new(connection)?,
             kinds: Kinds::default(),
             fingerprint: OnceCell::new(),
             reached: AtomicBool::new(false),
             watches: Arc::new(Semaphore::new(WATCHES)),
+            stop,
         };
         Ok(Self { shared: Arc::new(shared), deadline: None })
     }
@@ -121,9 +124,14 @@ impl Cluster {
             attempts.begin();
             let sent = Instant::now();
             let attempt = self.attempt(call, &credential, reading);
-            let ended = match timeout_at(deadline.min(sent + patience), attempt).await {
-                Ok(ended) => ended?,
-                Err(_) => Err(Failure::Late),
+            let ended = tokio::select! {
+                ended = timeout_at(deadline.min(sent + patience), attempt) => match ended {
+                    Ok(ended) => ended?,
+                    Err(_) => Err(Failure::Late),
+                },
+                () = self.shared.stop.asked_a_while_ago(), if call.method == Method::GET => {
+                    return Err(self.interrupted(call, &attempts));
+                }
             };
             self.log(call, &ended, sent.elapsed(), attempts.made());
             let reached = self.shared.reached.load(Ordering::Relaxed) || ended.is_ok();
@@ -158,7 +166,13 @@ impl Cluster {
                             started.elapsed().as_secs_f64(),
                         );
                     }
-                    sleep(pause).await;
+                    tokio::select! {
+                        biased;
+                        () = self.shared.stop.asked() => {
+                            return Err(self.interrupted(call, &attempts));
+                        }
+                        () = sleep(pause) => {}
+                    }
                 }
                 (None, Ok(Attempt { answered: Answered::Reply(reply), .. }))
                     if attempts.made() > 1 && reply.is_passing() =>
@@ -237,6 +251,11 @@ impl Cluster {
             failure = ended.as_ref().err().map(tracing::field::debug),
             "request"
         );
+    }
+
+    fn interrupted(&self, call: &Call, tried: &Attempts) -> Error {
+        let host = self.host().to_string();
+        Error::Interrupted { host, request: call.label(), attempts: tried.made() }
     }
 
     fn give_up(&self, call: &Call, failure: Failure, tried: &Attempts, waited: Duration) -> Error {

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use crate::connection::{Auth, Connection, Identity, Impersonation};
 use crate::error::ConnectionError;
 use crate::exec;
+use crate::stop::Stop;
 
 /// What one request shows. The generation tells a renewed one from the one it replaced.
 #[derive(Clone)]
@@ -42,6 +43,7 @@ pub(crate) struct Credentials {
     auth: Auth,
     impersonation: Vec<(HeaderName, HeaderValue)>,
     held: Mutex<Held>,
+    stop: Stop,
 }
 
 /// What the last fetch came to.
@@ -60,14 +62,14 @@ const MARGIN: Duration = Duration::from_secs(10);
 const LULL: Duration = Duration::from_secs(10);
 
 impl Credentials {
-    pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
+    pub(crate) fn new(connection: &Connection, stop: Stop) -> Result<Self, ConnectionError> {
         let impersonation = match &connection.impersonation {
             Some(other) => headers_of(other)?,
             None => Vec::new(),
         };
         // Checked here, so that a token with a line break is told before anything is asked.
         fixed(&connection.auth)?;
-        Ok(Self { auth: connection.auth.clone(), impersonation, held: Mutex::default() })
+        Ok(Self { auth: connection.auth.clone(), impersonation, held: Mutex::default(), stop })
     }
 
     pub(crate) fn impersonation(&self) -> &[(HeaderName, HeaderValue)] {
@@ -156,7 +158,15 @@ impl Credentials {
                 Ok(Credential { authorization: Some(bearer(token.trim())?), expires, ..none })
             }
             Auth::Exec(plugin) => {
-                let brought = exec::run(plugin).await?;
+                let brought = tokio::select! {
+                    biased;
+                    () = self.stop.asked() => return Err(ConnectionError::Plugin {
+                        command: plugin.command.clone(),
+                        why: "it was not waited for, since you asked to stop".into(),
+                        advice: "Run again.".into(),
+                    }),
+                    brought = exec::run(plugin) => brought?,
+                };
                 let token = brought.token.as_ref().map(|token| bearer(token.expose()));
                 Ok(Credential {
                     authorization: token.transpose()?,
@@ -233,7 +243,7 @@ mod tests {
     fn of(auth: Auth) -> Result<Credentials, ConnectionError> {
         let mut connection = Connection::to("https://k.example".parse().unwrap());
         connection.auth = auth;
-        Credentials::new(&connection)
+        Credentials::new(&connection, Stop::default())
     }
 
     fn shown(credential: &Credential) -> &str {
@@ -357,6 +367,25 @@ mod tests {
         outlast(&failing).await;
         assert!(failing.current().await.is_err());
         assert_eq!(count(&runs), 2, "somebody may have logged in meanwhile");
+    }
+
+    #[tokio::test]
+    async fn a_stop_ends_a_plugin_and_starts_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs");
+        let hanging = plugin(&runs, "exec sleep 300");
+        let stop = async {
+            while !runs.exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            hanging.stop.ask();
+        };
+        let (told, ()) = tokio::join!(hanging.current(), stop);
+        let told = told.err().unwrap().why();
+        assert!(told.contains("you asked to stop"), "{told}");
+        outlast(&hanging).await;
+        assert!(hanging.current().await.is_err());
+        assert_eq!(count(&runs), 1);
     }
 
     #[tokio::test]

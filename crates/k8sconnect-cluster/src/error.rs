@@ -28,6 +28,8 @@ pub enum Error {
     Unreachable { host: String, trouble: Trouble, attempts: u32 },
     /// Asked, and no answer in time.
     Timeout { host: String, request: String, waited: Duration },
+    /// The user asked to stop before there was an answer to go by.
+    Interrupted { host: String, request: String, attempts: u32 },
     /// An answer that no API server gives.
     BadAnswer { host: String, request: String, why: String },
     /// A name that cannot stand in a URL.
@@ -60,6 +62,9 @@ impl Error {
             Self::Timeout { host, .. } => {
                 format!("The API server at `{host}` did not answer in time")
             }
+            Self::Interrupted { host, .. } => {
+                format!("Interrupted while the API server at `{host}` was asked")
+            }
             Self::BadAnswer { host, .. } => {
                 format!("`{host}` does not answer like a Kubernetes API server")
             }
@@ -84,6 +89,10 @@ impl Error {
             Self::Timeout { request, waited, .. } => {
                 format!("`{request}` was given {:.0} seconds.", waited.as_secs_f64())
             }
+            Self::Interrupted { request, attempts, .. } => match attempts {
+                0 | 1 => format!("`{request}` had brought no answer to go by."),
+                many => format!("`{request}` was tried {many} times, and is not tried again."),
+            },
             Self::BadAnswer { request, why, .. } => format!("`{request}` was answered with {why}."),
             Self::BadName { .. } => "It would lead to another address than the object's.".into(),
             Self::Connection(error) => error.why(),
@@ -109,6 +118,7 @@ impl Error {
             Self::Timeout { .. } => "Check that the server is healthy and that nothing between \
                 holds the request back, an admission webhook included."
                 .into(),
+            Self::Interrupted { .. } => "Run again when the server answers.".into(),
             Self::BadAnswer { .. } => "Check the host, its port and its path: a login page or a \
                 proxy often answers in the server's place."
                 .into(),

@@ -32,6 +32,7 @@ mod pool;
 mod retry;
 mod route;
 mod secret;
+mod stop;
 mod targets;
 mod tls;
 mod token;

@@ -10,10 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::cluster::Cluster;
 use crate::connection::Connection;
 use crate::error::Error;
+use crate::stop::Stop;
 
 #[derive(Default)]
 pub struct Pool {
     clusters: Mutex<HashMap<[u8; 32], Arc<Cluster>>>,
+    stop: Stop,
 }
 
 impl Pool {
@@ -27,9 +29,15 @@ impl Pool {
         }
         // Building one takes microseconds, so that the lock may be held: two callers never build
         // it twice.
-        let cluster = Arc::new(Cluster::new(connection)?);
+        let cluster = Arc::new(Cluster::new(connection, self.stop.clone())?);
         clusters.insert(digest, cluster.clone());
         Ok(cluster)
+    }
+
+    /// The user asked to stop: nothing is tried again from now on, and no plugin is started. What
+    /// was sent to be written is heard out.
+    pub fn stop(&self) {
+        self.stop.ask();
     }
 }
 

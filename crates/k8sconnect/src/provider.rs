@@ -64,10 +64,15 @@ impl Provider for K8sConnect {
 
     async fn configure(
         &self,
-        _ctx: &Context,
+        ctx: &Context,
         config: ProviderBlock,
         _notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        let (ctx, session) = (ctx.clone(), Arc::clone(&self.session));
+        tokio::spawn(async move {
+            ctx.stopped().await;
+            session.stop();
+        });
         // What was not known when it was validated may be known now.
         connect::check_all(&config.cluster, &config.clusters)?;
         self.session.configure(Directory { default: config.cluster, named: config.clusters });

@@ -25,6 +25,11 @@ impl Session {
         *self.directory.write().unwrap_or_else(PoisonError::into_inner) = directory;
     }
 
+    /// The user asked to stop.
+    pub(crate) fn stop(&self) {
+        self.pool.stop();
+    }
+
     /// The way to the cluster that a resource names by its `cluster` and `cluster_name`.
     pub(crate) fn reach(
         &self,

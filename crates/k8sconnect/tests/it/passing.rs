@@ -1,5 +1,7 @@
 //! Troubles that pass: sat out where asking again is harmless, and never where it is not.
 
+use std::time::{Duration, Instant};
+
 use http::{Method, StatusCode};
 use serde_json::json;
 use testkit::proxy::{Fate, Proxy, Reply, Rule, Turn, Which};
@@ -65,4 +67,30 @@ async fn a_500_is_taken_as_an_answer() {
     at.proxy.rule(Rule::new(Which::any().method(Method::PATCH), Turn::Every, Fate::Answer(reply)));
     at.core.plan(OBJECT, &at.config(), None).await.unwrap_err();
     assert_eq!(at.patches(), 1);
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_what_is_tried_again_and_again() {
+    let at = Scene::new().await;
+    let none = tfplugin::Value::Known(tfplugin::Data::object([
+        ("cluster", tfplugin::Value::Null),
+        ("clusters", tfplugin::Value::Null),
+    ]));
+    at.core.configure(none).await.unwrap();
+    let busy = Reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "", "shutting down");
+    let patches = Which::any().method(Method::PATCH);
+    at.proxy.rule(Rule::new(patches, Turn::Every, Fate::Answer(busy)));
+    let config = at.config();
+    let interrupt = async {
+        while at.patches() < 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        at.core.stop().await.unwrap();
+        (at.patches(), Instant::now())
+    };
+    let (plan, (tried, asked)) = tokio::join!(at.core.plan(OBJECT, &config, None), interrupt);
+    let told = plan.unwrap_err().to_string();
+    assert!(told.contains("Interrupted while"), "{told}");
+    assert!(asked.elapsed() < Duration::from_secs(2), "it took {:?}", asked.elapsed());
+    assert!(at.patches() <= tried + 1, "one may have been on its way");
 }
