@@ -111,9 +111,10 @@ fn intercept(
     proxy: &Secret,
 ) -> Result<Intercept, ConnectionError> {
     let rules = Matcher::builder().all(proxy.expose()).build();
-    rules
-        .intercept(server)
-        .ok_or_else(|| ConnectionError::BadValue { field, why: "it is not a URL".into() })
+    rules.intercept(server).ok_or_else(|| match proxy.expose().contains("://") {
+        true => unknown_scheme(field),
+        false => ConnectionError::BadValue { field, why: "it is not a URL".into() },
+    })
 }
 
 fn unknown_scheme(field: &'static str) -> ConnectionError {
@@ -213,3 +214,18 @@ impl fmt::Display for LookupFailed {
 }
 
 impl StdError for LookupFailed {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_of_another_kind_is_told_with_the_kinds_that_are_known() {
+        let server = Uri::from_static("https://k.example");
+        let told = |proxy: &str| {
+            intercept("proxy_url", &server, &Secret::from(proxy.to_owned())).err().unwrap().why()
+        };
+        assert!(told("ftp://proxy.example").contains("`socks5h`"), "{}", told("ftp://p"));
+        assert!(told("not a url").contains("not a URL"), "{}", told("not a url"));
+    }
+}

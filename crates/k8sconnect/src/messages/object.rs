@@ -38,6 +38,14 @@ pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
             said(status.code, &subject.quoted(&status.message)),
             "State keeps the object. Remove what forbids the deletion and run again.".to_owned(),
         ),
+        Error::Unauthorized { .. } => (
+            error.why(),
+            "State keeps the object. A deletion uses the `cluster` that state holds, as it was at \
+             the last apply: where that has credentials which have expired, apply once with the \
+             new ones, then delete. Credentials in the provider block are those of the \
+             configuration; check that they belong to this cluster and have not expired."
+                .to_owned(),
+        ),
         other => (other.why(), format!("State keeps the object. {}", other.advice())),
     };
     Diagnostic::error(format!("{key} was not deleted"), paragraphs([&why, &advice]))
