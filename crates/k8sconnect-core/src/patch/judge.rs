@@ -207,6 +207,9 @@ impl Patch {
                 });
             }
         }
+        for notice in told.reverts.iter_mut().filter(|notice| notice.holders.is_empty()) {
+            notice.holders = meddlers(&now, &kept.owners, &notice.path);
+        }
         // A field that leaves goes back to others, which is told in words of its own.
         Notices { reverts: told.reverts, takes: told.takes, ..Notices::default() }
     }
@@ -262,6 +265,16 @@ impl Patch {
             (new, old) => new == old,
         }
     }
+}
+
+/// Who holds something in a list or a map that nobody holds as a whole, and did not hold it then.
+fn meddlers(now: &Owners, then: &Owners, path: &FieldPath) -> Vec<Manager> {
+    let is_new = |entry: &&Ownership| {
+        let before = then.0.iter().find(|it| it.manager.is(&entry.manager));
+        let before = before.and_then(|it| it.fields.below(path));
+        entry.fields.below(path).is_some_and(|held| before != Some(held))
+    };
+    now.0.iter().filter(is_new).map(|entry| entry.manager.clone()).collect()
 }
 
 /// What is there, as notices tell it: nothing stands for what is absent.

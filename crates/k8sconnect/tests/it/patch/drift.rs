@@ -139,6 +139,21 @@ async fn an_item_of_a_list_that_its_owner_wrote_again_is_replaced_again() {
 }
 
 #[tokio::test]
+async fn drift_of_a_list_that_is_held_as_a_whole_has_an_author() {
+    let env = "        env: [{name: MODE, value: plain}, {name: LEVEL, value: low}]\n";
+    let ward = Ward::with(&super::DEPLOYMENT.replace(env, "")).await;
+    let text = r#"[{"op": "add", "path": "/spec/template/spec/containers/0/env",
+        "value": [{"name": "B", "value": "1"}]}]"#;
+    let state = ward.create("json_patch", text).await;
+    let more = json!([{"op": "add", "path": "/spec/template/spec/containers/0/env/-",
+                       "value": {"name": "A", "value": "2"}}]);
+    ward.world.cluster.act_as("thief").json_patch(&ward.target, more).await.unwrap();
+    let plan = ward.plan("json_patch", text, &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("containers[name=app].env held by `thief`"), "{told}");
+}
+
+#[tokio::test]
 async fn a_copy_that_others_changed_gets_back_the_value_that_it_found() {
     let ward = Ward::config_map().await;
     let text = r#"[{"op": "copy", "from": "/data/b", "path": "/data/copied"}]"#;
