@@ -70,6 +70,8 @@ pub enum PatchError {
     NotAList(&'static str),
     #[error("`{0}` is a directive of strategic merge patches")]
     Directive(String),
+    #[error("the path `\"\"` is the whole object")]
+    WholeObject,
     #[error("`{0}` says which object is meant")]
     Identity(String),
     #[error("`{0}` is written by the API server")]

@@ -117,6 +117,7 @@ pub(super) fn operations(
             Ok(operation) => {
                 errors.extend(operation.changes().into_iter().filter_map(|at| forbidden(at, key)));
                 errors.extend(all_annotations(&operation));
+                in_operation(&operation, &mut errors);
                 operations.push(operation);
             }
             Err(why) => errors.push(PatchError::BadOperation { n: n + 1, why }),
@@ -126,6 +127,18 @@ pub(super) fn operations(
         errors.push(PatchError::Empty);
     }
     if errors.is_empty() { Ok(operations) } else { Err(errors) }
+}
+
+fn in_operation(operation: &Operation, errors: &mut Vec<PatchError>) {
+    for at in operation.changes() {
+        if at.0.iter().any(|token| is_directive(token)) {
+            errors.push(PatchError::Directive(at.to_string()));
+        }
+    }
+    if let Some(value) = operation.value() {
+        let mut path = FieldPath::fields(operation.at().0.iter().map(String::as_str));
+        directives(value, &mut path, errors);
+    }
 }
 
 /// An operation on all annotations would take our own marks along, and everybody's. Only one that
@@ -146,7 +159,8 @@ fn forbidden(at: &Pointer, key: &ObjectKey) -> Option<PatchError> {
     let shown = at.to_string();
     let tokens: Vec<_> = at.0.iter().map(String::as_str).collect();
     match tokens.as_slice() {
-        [] | ["metadata"] | ["apiVersion", ..] | ["kind", ..] => Some(PatchError::Identity(shown)),
+        [] => Some(PatchError::WholeObject),
+        ["metadata"] | ["apiVersion", ..] | ["kind", ..] => Some(PatchError::Identity(shown)),
         ["metadata", "name" | "namespace" | "generateName", ..] => {
             Some(PatchError::Identity(shown))
         }

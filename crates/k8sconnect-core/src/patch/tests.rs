@@ -96,7 +96,9 @@ fn who_the_object_is_cannot_be_patched() {
     {
         assert!(matches!(refused(Manner::Merge, text)[0], PatchError::Identity(_)), "{text}");
     }
-    for path in ["", "/metadata", "/kind", "/metadata/name"] {
+    let whole = r#"[{"op": "remove", "path": ""}]"#;
+    assert_eq!(refused(Manner::Json, whole), [PatchError::WholeObject]);
+    for path in ["/metadata", "/kind", "/metadata/name"] {
         let text = json!([{"op": "remove", "path": path}]).to_string();
         assert!(matches!(refused(Manner::Json, &text)[0], PatchError::Identity(_)), "{path}");
     }
@@ -111,6 +113,17 @@ fn everything_wrong_is_told_at_once() {
     let told: Vec<_> = refused(Manner::Apply, text).iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 5, "{told:#?}");
     assert!(told.iter().any(|it| it.contains("spec.containers[0][\"$patch\"]")), "{told:#?}");
+}
+
+#[test]
+fn a_directive_in_an_operation_is_told() {
+    for operation in [
+        json!({"op": "add", "path": "/spec/containers/0/$patch", "value": "delete"}),
+        json!({"op": "add", "path": "/spec/containers/-", "value": {"$patch": "delete"}}),
+    ] {
+        let text = json!([operation]).to_string();
+        assert!(matches!(refused(Manner::Json, &text)[0], PatchError::Directive(_)), "{text}");
+    }
 }
 
 #[test]

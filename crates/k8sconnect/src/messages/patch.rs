@@ -42,7 +42,7 @@ pub(crate) fn no_name(part: &str, name: &str) -> Diagnostic {
 
 pub(crate) fn unusable(errors: &[PatchError], attribute: &str, key: &ObjectKey) -> Diagnostic {
     let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
-    let mut advice: Vec<_> = errors.iter().map(advice).collect();
+    let mut advice: Vec<_> = errors.iter().map(|error| advice(error, attribute)).collect();
     advice.sort_unstable();
     advice.dedup();
     let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
@@ -53,7 +53,7 @@ pub(crate) fn unusable(errors: &[PatchError], attribute: &str, key: &ObjectKey) 
     on(diagnostic, attribute, key)
 }
 
-fn advice(error: &PatchError) -> &'static str {
+fn advice(error: &PatchError, attribute: &str) -> &'static str {
     match error {
         PatchError::Yaml(_) => "Mend the YAML there; it is read as kubectl reads it.",
         PatchError::Empty => "Write at least one field to be changed, or remove the patch.",
@@ -66,12 +66,20 @@ fn advice(error: &PatchError) -> &'static str {
             "Write a list: `[{\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 3}]`. \
              Fields as in the object itself belong in `patch` or `merge_patch`."
         }
+        PatchError::Directive(_) if attribute == self::attribute(Manner::Merge) => {
+            "A merge patch knows no directives: `null` removes a field, and a list is replaced as a \
+             whole. To change single items of a list, use `patch`, which finds them by their key."
+        }
+        PatchError::Directive(_) if attribute == self::attribute(Manner::Json) => {
+            "Operations know no directives: `remove` takes a field or an item away, and `replace` \
+             puts another one in its place."
+        }
         PatchError::Directive(_) => {
             "Server-side apply merges lists by key and needs no directives. To remove a field or an \
              item, use `merge_patch` with `null`, or `json_patch` with `remove`; to replace a list \
              as a whole, use `merge_patch`."
         }
-        PatchError::Identity(_) => {
+        PatchError::Identity(_) | PatchError::WholeObject => {
             "A patch changes an object and never makes it another one. Which object is meant stands \
              in `target`; remove these lines, or change `target`."
         }
@@ -118,6 +126,39 @@ pub(crate) fn not_there_yet(key: &ObjectKey) -> Diagnostic {
         "A patch never creates its target. If this very run makes it (a Helm release, an operator \
          with its objects), let the patch `depends_on` what makes it: the patch is then checked and \
          made during the apply. Otherwise the apply will fail; check `target`.",
+    )
+    .at(AttributePath::root("target"))
+}
+
+/// The kind is that of a custom resource, and the API server does not serve it.
+pub(crate) fn kind_not_there_yet(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!(
+            "{key}: `{}` of `{}` is not served, so the patch cannot be planned in full",
+            key.gvk.kind,
+            key.gvk.api_version()
+        ),
+        "The API server knows no such kind yet. If this very run makes it (an operator with its \
+         CustomResourceDefinitions), let the patch `depends_on` what makes it and the object: the \
+         patch is then checked and made during the apply. Otherwise the apply will fail; check \
+         `target`.",
+    )
+    .at(AttributePath::root("target"))
+}
+
+pub(crate) fn kind_missing(key: &ObjectKey, waited: Duration) -> Diagnostic {
+    Diagnostic::error(
+        format!(
+            "{key} cannot be patched: `{}` of `{}` is not served",
+            key.gvk.kind,
+            key.gvk.api_version()
+        ),
+        format!(
+            "The API server knows no such kind. Apply waited {} seconds for it.\n\n\
+             Check `target`. If this configuration makes the kind, let the patch `depends_on` what \
+             makes it and the object.",
+            waited.as_secs()
+        ),
     )
     .at(AttributePath::root("target"))
 }
@@ -291,6 +332,33 @@ pub(crate) fn attribute(manner: Manner) -> &'static str {
     }
 }
 
+/// How long a quoted object may be before it hides what the server means.
+const QUOTED: usize = 200;
+
+/// The server's words without the whole objects that it quotes in them.
+fn brief(words: &str) -> String {
+    let mut told = String::new();
+    let mut rest = words;
+    while let Some(start) = rest.find("\"{") {
+        let quoted = &rest[start + 1..];
+        let mut escaped = false;
+        let end = quoted.find(|c| {
+            let ends = c == '"' && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        let Some(end) = end else { break };
+        told.push_str(&rest[..start]);
+        if end > QUOTED {
+            told.push_str("(the whole object)");
+        } else {
+            told.push_str(&rest[start..=start + 1 + end]);
+        }
+        rest = &quoted[end + 1..];
+    }
+    told + rest
+}
+
 /// The server refused the patch.
 pub(crate) fn not_taken(
     key: &ObjectKey,
@@ -301,7 +369,7 @@ pub(crate) fn not_taken(
     let Error::Refused(status) = error else {
         return unreached(key, error);
     };
-    let words = said(status.code, &secrets.cut_out_of(&status.message));
+    let words = said(status.code, &brief(&secrets.cut_out_of(&status.message)));
     let (what, advice) = advised(status);
     let diagnostic = Diagnostic::error(
         format!("{key}: the patched object {what}"),
@@ -500,4 +568,17 @@ pub(crate) fn not_imported() -> Diagnostic {
          Write the patch and apply it. If a killed run left a patch behind on the object, set \
          `adopt = true`: it is handed back and made anew.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_object_in_the_servers_words_does_not_hide_them() {
+        let object = format!("{{\\\"a\\\":\\\"{}\\\"}}", "x".repeat(4000));
+        let words = format!("patch: Invalid value: \"{object}\": json: cannot unmarshal \"{{}}\"");
+        let told = brief(&words);
+        assert_eq!(told, "patch: Invalid value: (the whole object): json: cannot unmarshal \"{}\"");
+    }
 }

@@ -117,7 +117,7 @@ impl Work {
         let key = self.key();
         let kind = self.targets.await_kind(&key.gvk, Instant::now() + PATIENCE).await;
         let kind = kind.map_err(|error| messages::refusal::unanswered(key, &error))?;
-        let kind = kind.ok_or_else(|| messages::patch::missing(key, PATIENCE))?;
+        let kind = kind.ok_or_else(|| messages::patch::kind_missing(key, PATIENCE))?;
         Ok(place::location(kind, key))
     }
 }

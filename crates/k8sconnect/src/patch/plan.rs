@@ -1,6 +1,6 @@
 //! Plan: what the patch would do to the object as it is now, and from whom it would take what.
 
-use k8sconnect_cluster::{Found, Location, NotYet, Placed, Targets};
+use k8sconnect_cluster::{Found, Location, NotYet, Placed, Served, Targets};
 use k8sconnect_core::identity::{LivesIn, ObjectKey};
 use k8sconnect_core::owners::Manager;
 use k8sconnect_core::patch::{Patch, manager_of};
@@ -66,7 +66,10 @@ pub(crate) async fn plan(
         check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
     }
     let Some((location, live, seen)) = found else {
-        notices.push(messages::patch::not_there_yet(key));
+        notices.push(match targets.kind(&key.gvk).await {
+            Ok(Served::Yes(_)) | Err(_) => messages::patch::not_there_yet(key),
+            Ok(_) => messages::patch::kind_not_there_yet(key),
+        });
         return Ok(planned(later(proposed, held.as_ref())));
     };
     if let Some(held) = &mut held {
@@ -227,9 +230,10 @@ async fn at_last(
         (None, None) => {
             let unanswered = |error| messages::refusal::unanswered(key, &error);
             let missing = || messages::patch::missing(key, PATIENCE);
+            let unserved = || messages::patch::kind_missing(key, PATIENCE);
             let deadline = Instant::now() + PATIENCE;
             let kind = targets.await_kind(&key.gvk, deadline).await.map_err(unanswered)?;
-            let location = place::location(kind.ok_or_else(missing)?, key);
+            let location = place::location(kind.ok_or_else(unserved)?, key);
             let live = targets.await_object(&location, deadline).await.map_err(unanswered)?;
             Ok((location, live.ok_or_else(missing)?, Sighting::ForPlan))
         }

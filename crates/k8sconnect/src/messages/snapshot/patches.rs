@@ -95,6 +95,17 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         stands(Problem::Forgotten { n: 1, path: path("data.a") }),
         stands(Problem::Unplaced(Unplaced(at("/spec/a/0")))),
         patch::not_taken(key, Manner::Apply, &secrets, &immutable),
+        patch::kind_not_there_yet(key),
+        patch::kind_missing(key, std::time::Duration::from_secs(30)),
+        patch::unusable(&read(Manner::Merge, "{spec: {$patch: x}}"), "merge_patch", key),
+        patch::unusable(
+            &read(
+                Manner::Json,
+                r#"[{"op": "remove", "path": ""}, {"op": "remove", "path": "/spec/$patch"}]"#,
+            ),
+            "json_patch",
+            key,
+        ),
         patch::another_target(key, secret().key()),
         patch::recreated(key),
         patch::no_former_owners(key),

@@ -185,7 +185,10 @@ async fn a_target_that_is_not_there_is_warned_of_in_the_plan_and_never_made() {
     let nothing = Target::new("nowhere.example.com/v1", "Nothing", "default", "x");
     let gone = Ward::of(ward.world, nothing);
     let plan = gone.core().plan(PATCH, &gone.config("patch", "spec: {a: b}"), None).await.unwrap();
-    assert!(said(&plan.diagnostics).contains("does not exist"), "its type may come too");
+    assert!(
+        said(&plan.diagnostics).contains("`Nothing` of `nowhere.example.com/v1` is not served"),
+        "its type may come too"
+    );
     let builtin = Ward::of(gone.world, Target::new("apps/v1", "Deploymint", "default", "x"));
     let config = builtin.config("patch", "spec: {a: b}");
     let told = refused(builtin.core().plan(PATCH, &config, None).await);
