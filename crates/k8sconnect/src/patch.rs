@@ -5,6 +5,7 @@
 
 mod apply;
 mod delete;
+mod foresight;
 mod held;
 mod model;
 mod note;

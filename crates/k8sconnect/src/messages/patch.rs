@@ -474,6 +474,17 @@ pub(crate) fn another_target(old: &ObjectKey, new: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// Positions in a list may mean other items than the plan showed.
+pub(crate) fn changed_since(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} changed since the plan was made"),
+        "`json_patch` counts list items, and the positions may mean other items by now than those \
+         that the plan showed.\n\n\
+         Nothing was changed. Plan again, with a refresh.",
+    )
+    .at(AttributePath::root("target"))
+}
+
 /// Under the name of the target there is another object now.
 pub(crate) fn recreated(key: &ObjectKey) -> Diagnostic {
     Diagnostic::warning(
@@ -511,8 +522,12 @@ pub(crate) fn held_by_patches(
         format!("{key}: another patch holds the same fields"),
         format!(
             "Two patches of one field would take it from each other for ever:\n\n{}\n\n\
-             Patch the field in one place only. If that patch was left behind by a run that was \
-             killed before it could write its state, take it over with `adopt = true`.",
+             Patch the field in one place only. If the other patch is this one:\n\n  \
+             - under a former address: say so with a `moved` block.\n  \
+             - about to be replaced with `create_before_destroy`: remove that. The old patch holds \
+             the fields until it is destroyed, so it must go first.\n  \
+             - left behind by a run that was killed before it could write its state: take it over \
+             with `adopt = true`.",
             by_patch(contested)
         ),
     )

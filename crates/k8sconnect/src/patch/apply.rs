@@ -103,9 +103,7 @@ impl Work {
             Reach::Ready(connection) => Targets::from(&*session.cluster(&connection).await?),
             Reach::Unknown => return Err(messages::connection::missing().into()),
         };
-        let adopts = planned.adopt == Value::Known(true);
-        let adoption = if adopts { Adoption::TakeOver } else { Adoption::Refuse };
-        Ok(Self { targets, patch, adoption })
+        Ok(Self { targets, patch, adoption: Adoption::of(planned) })
     }
 
     fn key(&self) -> &ObjectKey {

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
 use tokio::time::Instant;
 
+use super::foresight;
 use super::held::Held;
 use super::model::{PatchModel, managed_fields};
 use super::trial::{Remembered, Step, Surgery, Trial};
@@ -17,7 +18,7 @@ use crate::guard::{self, Verdict};
 use crate::memory::Recollection;
 use crate::messages::ownership::Whose;
 use crate::session::Session;
-use crate::{leaves, messages, place};
+use crate::{messages, place};
 
 pub(crate) async fn plan(
     ctx: &Context,
@@ -40,6 +41,7 @@ pub(crate) async fn plan(
     {
         notices.push(messages::patch::another_target(&held.key, key));
         notices.extend(messages::patch::returns(&held.key, &held.model.former()));
+        foretell(session, &config, key, notices).await?;
         let mut planned = planned(later(proposed, None));
         let part = |name| AttributePath::root("target").attribute(name);
         planned.requires_replace = changed.into_iter().map(part).collect();
@@ -60,7 +62,13 @@ pub(crate) async fn plan(
     // only then. What was known in the plan that the user saw must not become unknown.
     let read = held.as_ref().is_some_and(|held| session.memory.has_read(held.id()));
     if ctx.capabilities().deferral_allowed && !read {
-        found = Some(at_last(&targets, key, held.as_ref(), found).await?);
+        let last = at_last(&targets, key, held.as_ref(), found).await?;
+        if let Some(held) = &held
+            && foresight::is_another_content(&patch, held, &last.1)
+        {
+            return Err(messages::patch::changed_since(key).into());
+        }
+        found = Some(last);
     }
     if let Some(held) = &held {
         check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
@@ -77,13 +85,39 @@ pub(crate) async fn plan(
         session.memory.note_planned(held.id(), &slot(&patch, None));
     }
     let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
-    let adopts = config.adopt == Value::Known(true);
-    let adoption = if adopts { Adoption::TakeOver } else { Adoption::Refuse };
+    let adoption = Adoption::of(&config);
     let state = match &held {
         Some(held) => asked.change(held, proposed, live, seen, adoption, notices).await?,
         None => asked.creation(proposed, live, adoption, notices).await?,
     };
     Ok(planned(state))
+}
+
+/// Tells what a patch that moves takes from its new target. Terraform plans that as a creation too,
+/// but shows no warnings of it.
+async fn foretell(
+    session: &Session,
+    config: &PatchModel,
+    key: &ObjectKey,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    let (Some(patch), Reach::Ready(connection)) =
+        (read(config, Some(key))?, session.reach(&config.cluster, &config.cluster_name)?)
+    else {
+        return Ok(());
+    };
+    let targets = Targets::from(&*session.cluster(&connection).await?);
+    match look(session, &targets, key, None, Way::AsBefore).await? {
+        Some((location, live, _)) => {
+            let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
+            let adoption = Adoption::of(config);
+            asked.creation(PatchModel::default(), live, adoption, notices).await.map(drop)
+        }
+        None => {
+            notices.push(messages::patch::not_there_yet(key));
+            Ok(())
+        }
+    }
 }
 
 /// Whether the way to the cluster is described as it was at the last apply.
@@ -129,6 +163,12 @@ async fn check_whereabouts(
 pub(crate) enum Adoption {
     Refuse,
     TakeOver,
+}
+
+impl Adoption {
+    pub(crate) fn of(model: &PatchModel) -> Self {
+        if model.adopt == Value::Known(true) { Self::TakeOver } else { Self::Refuse }
+    }
 }
 
 /// Who saw the object that a plan is made for.
@@ -277,7 +317,7 @@ impl Asked<'_> {
         remember(self.session, self.patch, None, &live, &trial);
         Ok(PatchModel {
             managed_fields: managed_fields(&trial.outcome.leaves),
-            managed_state_projection: Value::Known(leaves::map(&trial.outcome.leaves, None)),
+            managed_state_projection: Value::Known(foresight::planned(&trial, None, None)),
             ..later(proposed, None)
         })
     }
@@ -323,7 +363,8 @@ impl Asked<'_> {
         remember(self.session, self.patch, Some(held.id()), &live, &trial);
         let mut state = later(proposed, Some(held));
         state.managed_fields = managed_fields(&trial.outcome.leaves);
-        let map = leaves::map(&trial.outcome.leaves, concealment);
+        let kept = past.map(|(_, kept)| kept);
+        let map = foresight::planned(&trial, kept, concealment);
         state.managed_state_projection = Value::Known(map);
         if past.is_some() && trial.verdict.joins.is_empty() {
             state.previous_owners = owners_of(&held.model, &trial);

@@ -5,6 +5,7 @@
 use k8sconnect_cluster::Targets;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
+use super::foresight;
 use super::held::Held;
 use super::model::PatchModel;
 use super::stored::SeenTarget;
@@ -73,7 +74,8 @@ pub(crate) async fn read(
     if let Some(target) = &held.stored.target
         && (target.resource_version != seen || looked_away)
     {
-        held.stored.target = Some(SeenTarget { resource_version: seen, ..target.clone() });
+        let content = foresight::content(&live, held.stored.key.as_ref());
+        held.stored.target = Some(SeenTarget { resource_version: seen, content, ..target.clone() });
         held.stored.save(&mut private)?;
     }
     session.memory.keep_target(held.id(), live);

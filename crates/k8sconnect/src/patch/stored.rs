@@ -49,6 +49,9 @@ pub(crate) struct SeenTarget {
     pub(crate) uid: String,
     /// What was told of this version need not be told again.
     pub(crate) resource_version: Option<String>,
+    /// A hash of what it held.
+    #[serde(default)]
+    pub(crate) content: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -166,7 +169,12 @@ mod tests {
                 marks: vec![vec!["+spec.containers[name=a]".parse().unwrap()]],
             }),
             former: Some(owners),
-            target: Some(SeenTarget { kind, uid: "u".into(), resource_version: Some("7".into()) }),
+            target: Some(SeenTarget {
+                kind,
+                uid: "u".into(),
+                resource_version: Some("7".into()),
+                content: Some("c0ffee".into()),
+            }),
             key: Some(ConcealmentKey([7; 32])),
             cluster: Some("0f3a".into()),
             unread: Some(Unread::AnotherCluster),

@@ -5,6 +5,7 @@ mod bereft;
 mod drift;
 mod forms;
 mod interrupted;
+mod meanwhile;
 mod refusals;
 
 use std::collections::BTreeMap;

@@ -107,6 +107,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             key,
         ),
         patch::another_target(key, secret().key()),
+        patch::changed_since(key),
         patch::recreated(key),
         patch::no_former_owners(key),
         patch::held_by_patches(key, &contested),

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use super::Work;
 use crate::patch::delete::release;
+use crate::patch::foresight;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
 use crate::patch::note::Note;
@@ -265,6 +266,7 @@ impl Job<'_> {
                 kind: self.location.kind.clone(),
                 uid: metadata["uid"].as_str().unwrap_or_default().to_owned(),
                 resource_version: metadata["resourceVersion"].as_str().map(ToOwned::to_owned),
+                content: foresight::content(&done.after, Some(self.key)),
             }),
             key: Some(self.key.clone()),
             cluster: guard::remember(

@@ -1,0 +1,61 @@
+//! What a plan can say of operations, whose meaning hangs on the object as it is when they are
+//! carried out: somebody may write between the plan that was shown and the apply.
+//!
+//! What a new `copy` or `move` brings is not promised. Positions are not to mean other items than
+//! the plan showed, so an object whose content changed meanwhile is refused.
+
+use k8sconnect_core::patch::{Form, Kept, Mark, Operation, Patch};
+use k8sconnect_core::projection::ConcealmentKey;
+use serde_json::Value as Json;
+use tfplugin::Value;
+
+use super::held::Held;
+use super::trial::Trial;
+use crate::leaves::{self, ProjectionMap};
+
+/// The leaves as they are planned.
+pub(crate) fn planned(
+    trial: &Trial,
+    kept: Option<&Kept>,
+    key: Option<&ConcealmentKey>,
+) -> ProjectionMap {
+    let mut map = leaves::map(&trial.outcome.leaves, key);
+    let brought = trial.outcome.footprints.iter().filter(|footprint| {
+        matches!(footprint.operation, Operation::Copy { .. } | Operation::Move { .. })
+    });
+    for mark in brought.flat_map(|footprint| &footprint.marks) {
+        let (Mark::Set(path) | Mark::Item(path)) = mark else {
+            continue;
+        };
+        if kept.is_none_or(|kept| !kept.texts.contains_key(path))
+            && let Some(text) = map.get_mut(&path.shown())
+        {
+            *text = Value::Unknown;
+        }
+    }
+    map
+}
+
+/// Whether positions may mean other items than they did at the last refresh.
+pub(crate) fn is_another_content(patch: &Patch, held: &Held, live: &Json) -> bool {
+    let Form::Json(operations) = patch.form() else {
+        return false;
+    };
+    let counts = |operation: &Operation| {
+        operation.at().0.iter().any(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let seen = held.stored.target.as_ref().and_then(|target| target.content.as_deref());
+    operations.iter().any(counts)
+        && seen.is_some_and(|seen| Some(seen) != content(live, held.stored.key.as_ref()).as_deref())
+}
+
+/// A short name for what an object holds, without its status and the server's own accounts.
+pub(crate) fn content(object: &Json, key: Option<&ConcealmentKey>) -> Option<String> {
+    let mut content = object.clone();
+    content.as_object_mut()?.remove("status");
+    let metadata = content["metadata"].as_object_mut()?;
+    for name in ["managedFields", "resourceVersion", "generation"] {
+        metadata.remove(name);
+    }
+    Some(key?.hash(&content.to_string()))
+}
