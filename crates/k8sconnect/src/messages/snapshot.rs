@@ -247,7 +247,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::not_refreshed(key, &expired, Way::ProviderBlocks),
         whereabouts::unanswered(key, &moved, Way::ItsOwn),
         whereabouts::way_unusable(key, &connection::unusable(&lost).into()),
-        object::not_deleted((&web()).into(), &expired),
+        object::not_deleted((&web).into(), &expired),
         whereabouts::refreshed_elsewhere(key, &there),
         whereabouts::another_cluster(key, Some(&there)),
         whereabouts::another_cluster(key, None),
