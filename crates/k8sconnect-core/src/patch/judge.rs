@@ -92,14 +92,23 @@ impl Patch {
         let leaves = leaves_now(self, &ours_next, &outcome.footprints, here)?;
         let (texts_now, texts_next) = (there(&leaves, key), there(&outcome.leaves, key));
         let lost = without_ours(&lost(&now, &next, manager), manager);
+        // Whoever wrote `stringData` of a Secret holds `data` under that name, and loses nothing.
+        let renamed = match self.key.gvk.is_secret() {
+            true => without_ours(&now, manager).with_string_data_as_data(),
+            false => Owners::default(),
+        };
         let changes = outcome
             .leaves
             .0
             .keys()
             .filter_map(|path| {
-                let robbed = holding(&lost, path).cloned().collect::<Vec<_>>();
+                let mut robbed = holding(&lost, path).cloned().collect::<Vec<_>>();
                 let (is, will) = (texts_now.get(path), texts_next.get(path));
-                let told = !robbed.is_empty() || (is.is_some() && is != will);
+                let differs = leaves.0.get(path) != outcome.leaves.0.get(path);
+                if differs && robbed.is_empty() {
+                    robbed.extend(holding(&renamed, path).cloned());
+                }
+                let told = !robbed.is_empty() || (is.is_some() && differs);
                 // Of a map that is written empty only its being there shows; what goes of it is
                 // told field by field.
                 let emptied = is == will && is.is_some_and(|text| text == EMPTY_MAP);

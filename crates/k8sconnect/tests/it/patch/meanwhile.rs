@@ -84,3 +84,16 @@ async fn two_patches_of_one_field_are_told_of_the_ways_out() {
         assert!(told.contains(way), "{way}: {told}");
     }
 }
+
+#[tokio::test]
+async fn whoever_wrote_string_data_is_told_of_when_data_is_patched() {
+    let ward = Ward::with(
+        "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: NS}, stringData: {a: x}}",
+    )
+    .await;
+    let config = ward.config("patch", "data: {a: b3Vycw==}");
+    let plan = ward.core().plan(PATCH, &config, None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("`data.a` will be patched"), "{told}");
+    assert!(told.contains("data.a held by `helm`"), "{told}");
+}
