@@ -17,7 +17,7 @@ use super::held::Held;
 use super::model::PatchModel;
 use super::note::Note;
 use crate::connect::Reach;
-use crate::guard::{self, Unread, Verdict};
+use crate::guard::{self, Absence, Unread};
 use crate::look::definition_gone;
 use crate::messages;
 use crate::session::Session;
@@ -27,8 +27,14 @@ pub(crate) fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
-    if held.stored.unread == Some(Unread::AnotherCluster) {
-        return Err(messages::whereabouts::another_cluster(&held.key, None).into());
+    match held.stored.unread {
+        Some(Unread::AnotherCluster) => {
+            return Err(messages::whereabouts::another_cluster(&held.key, None).into());
+        }
+        Some(Unread::Unproved) => {
+            return Err(messages::whereabouts::absence_unproved(&held.key, None).into());
+        }
+        Some(Unread::NoEntry) | None => {}
     }
     notices.extend(messages::patch::returns(&held.key, &held.model.former()));
     Ok(request.private)
@@ -81,11 +87,11 @@ pub(crate) async fn delete(
 
 /// There is nothing to hand back only if that was looked for in the cluster that was patched.
 async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagnostics> {
-    match guard::recognise(targets, held.stored.cluster.as_deref()).await {
-        Verdict::Another => {
-            Err(messages::whereabouts::another_cluster(&held.key, Some(targets.host())).into())
-        }
-        Verdict::Same | Verdict::Unclear => Ok(()),
+    let host = Some(targets.host());
+    match guard::absence(targets, held.stored.cluster.as_deref()).await {
+        Absence::Proved => Ok(()),
+        Absence::Elsewhere => Err(messages::whereabouts::another_cluster(&held.key, host).into()),
+        Absence::Unproved => Err(messages::whereabouts::absence_unproved(&held.key, host).into()),
     }
 }
 

@@ -154,6 +154,11 @@ async fn check_whereabouts(
         (Verdict::Unclear, Way::Changed) if held.stored.target.is_some() => {
             Err(messages::whereabouts::not_there_by_new_way(&held.key).into())
         }
+        // Which cluster was patched is known, and this connection cannot show that it is this one.
+        (Verdict::Unclear, Way::AsBefore) if held.stored.cluster.is_some() => {
+            let host = Some(targets.host());
+            Err(messages::whereabouts::absence_unproved(&held.key, host).into())
+        }
         _ => Ok(()),
     }
 }

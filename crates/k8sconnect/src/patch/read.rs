@@ -9,7 +9,7 @@ use super::foresight;
 use super::held::Held;
 use super::model::PatchModel;
 use super::stored::SeenTarget;
-use crate::guard::{self, Unread, Verdict};
+use crate::guard::{self, Absence, Unread};
 use crate::look::{Look, look};
 use crate::messages::whereabouts::Way;
 use crate::session::Session;
@@ -44,11 +44,19 @@ pub(crate) async fn read(
         }
     };
     // Every cluster has objects of the same names; only here may another one count as made anew.
-    if !live.as_ref().is_some_and(|live| held.is_same_object(live))
-        && guard::recognise(&targets, held.stored.cluster.as_deref()).await == Verdict::Another
-    {
-        notices.push(messages::whereabouts::refreshed_elsewhere(&held.key, targets.host()));
-        return unread(held, Unread::AnotherCluster, private);
+    if !live.as_ref().is_some_and(|live| held.is_same_object(live)) {
+        match guard::absence(&targets, held.stored.cluster.as_deref()).await {
+            Absence::Elsewhere => {
+                notices.push(messages::whereabouts::refreshed_elsewhere(&held.key, targets.host()));
+                return unread(held, Unread::AnotherCluster, private);
+            }
+            Absence::Unproved => {
+                let host = targets.host();
+                notices.push(messages::whereabouts::refreshed_who_knows_where(&held.key, host));
+                return unread(held, Unread::Unproved, private);
+            }
+            Absence::Proved => {}
+        }
     }
     let Some(live) = live else {
         // Where there is no object there is nothing to hand back.

@@ -311,3 +311,24 @@ async fn a_namesake_in_another_cluster_is_neither_patched_nor_taken_for_the_targ
     ward.world.cluster.delete(&ward.target).await.unwrap();
     assert!(ward.core().read(PATCH, &state).await.unwrap().state.is_some(), "and it is not lost");
 }
+
+#[tokio::test]
+async fn a_patch_is_not_given_up_by_credentials_that_cannot_show_which_cluster_it_is() {
+    let mut ward = Ward::config_map().await;
+    let proxy = testkit::proxy::Proxy::before(ward.world.cluster).await.unwrap();
+    ward.detour = Some(proxy.kubeconfig());
+    let text = "data: {a: ours}";
+    let state = ward.create("patch", text).await;
+    let words = "namespaces \"kube-system\" is forbidden";
+    let reply = testkit::proxy::Reply::refusal(http::StatusCode::FORBIDDEN, "Forbidden", words);
+    let which = testkit::proxy::Which::at("/api/v1/namespaces/kube-system");
+    let fate = testkit::proxy::Fate::Answer(reply);
+    proxy.rule(testkit::proxy::Rule::new(which, testkit::proxy::Turn::Every, fate));
+    ward.world.cluster.delete(&ward.target).await.unwrap();
+    let core = ward.core();
+    let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+    let told = refused(core.plan(PATCH, &ward.config("patch", text), Some(&read)).await);
+    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+    let told = refused(ward.core().destroy(PATCH, &state).await);
+    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+}
