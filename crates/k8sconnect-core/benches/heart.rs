@@ -126,7 +126,7 @@ fn with_prior(
     let ignoring = Ignoring::default();
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let Ok((projection, owners)) = planner.written(&large.manifest, &large.answer) else { return };
-    let kept = Kept { owners, texts: projection.texts(None) };
+    let kept = Kept { owners, texts: projection.texts(None), version: None };
     let prior = Prior {
         manifest: &large.manifest,
         id: "id",

@@ -27,6 +27,7 @@ pub mod patch;
 pub mod plan;
 pub mod projection;
 pub mod readiness;
+pub mod recent;
 pub mod rejection;
 pub mod scrub;
 pub mod secrecy;

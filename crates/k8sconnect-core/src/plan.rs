@@ -14,6 +14,7 @@ mod former;
 mod recovery;
 mod takeover;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -39,6 +40,20 @@ pub struct Kept {
     pub owners: Owners,
     /// Our leaves, as state was told them.
     pub texts: Texts,
+    /// The version of the object that we left behind.
+    pub version: Option<String>,
+}
+
+impl Kept {
+    /// Who owns what of an object by now. While nobody has written since we did, nothing of that
+    /// can have changed; what is shown can, with the schema of the kind.
+    fn owners_of(&self, live: &Value) -> Result<Cow<'_, Owners>, FieldsV1Error> {
+        let version = live["metadata"]["resourceVersion"].as_str();
+        if version.is_some() && version == self.version.as_deref() {
+            return Ok(Cow::Borrowed(&self.owners));
+        }
+        Owners::of_object(live).map(Cow::Owned)
+    }
 }
 
 /// An object of ours as state knows it.
@@ -116,8 +131,9 @@ impl Planner<'_> {
         if !same_object {
             return Ok(Glance::Ask);
         }
-        let owners = Owners::of_object(live)?;
-        let settled = self.our_fields(&owners, live) == self.our_fields(&kept.owners, live)
+        let owners = kept.owners_of(live)?;
+        let settled = (matches!(owners, Cow::Borrowed(_))
+            || self.our_fields(&owners, live) == self.our_fields(&kept.owners, live))
             && self.refreshed(prior, live)?.texts(prior.key) == self.kept_texts(kept, live);
         Ok(if settled { Glance::Settled } else { Glance::Ask })
     }
@@ -149,7 +165,7 @@ impl Planner<'_> {
         let Some(kept) = prior.kept else {
             return Ok(Projection::default());
         };
-        let owners = Owners::of_object(live)?;
+        let owners = kept.owners_of(live)?;
         let ours = self.our_fields(&kept.owners, live);
         Ok(self.project(&ours, live, &owners, prior.manifest, prior.manifest.secrecy()))
     }

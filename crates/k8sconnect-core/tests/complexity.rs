@@ -85,7 +85,7 @@ fn planning_a_long_list_is_linear() {
     grows_linearly("planning", |large| {
         let (projection, owners) =
             planner.written(&large.manifest, &large.answer).expect("well-formed");
-        let kept = Kept { owners, texts: projection.texts(None) };
+        let kept = Kept { owners, texts: projection.texts(None), version: None };
         let prior = Prior {
             manifest: &large.manifest,
             id: "id",

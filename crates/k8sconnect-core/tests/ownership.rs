@@ -153,7 +153,8 @@ fn run(script: &str) {
                 let manifest = manifest(&fields(body));
                 let (projection, owners) =
                     planner.written(&manifest, &model.object()).expect("readable owners");
-                kept = Some((manifest, Kept { owners, texts: projection.texts(None) }));
+                kept =
+                    Some((manifest, Kept { owners, texts: projection.texts(None), version: None }));
             }
             ["owners", key, owners @ ..] => {
                 let key = key.trim_end_matches(':');

@@ -17,16 +17,14 @@ mod upgrade;
 
 use std::sync::Arc;
 
-use k8sconnect_core::manifest::Manifest;
 use tfplugin::{
     Applied, ApplyFailure, Context, Create, Delete, Diagnostics, IdentitySchema, Import, Imported,
     Plan, PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update,
 };
 
-use crate::messages::manifest::Attribute;
+use crate::connect;
 use crate::session::Session;
 use crate::terms::Terms;
-use crate::{connect, messages};
 
 pub(crate) use apply::new_key;
 pub(crate) use model::{ObjectModel, ObjectRef};
@@ -62,18 +60,7 @@ impl Resource for ObjectResource {
     ) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         notices.extend(connect::warnings(&config.cluster));
-        let bodies = [
-            (&config.yaml_body, body::attribute(&config)),
-            (&config.yaml_body_wo, Attribute::WriteOnly),
-        ];
-        for (body, attribute) in bodies {
-            let Some(body) = body.known() else {
-                continue;
-            };
-            if let Err(errors) = Manifest::parse(body) {
-                problems.push(messages::manifest::unusable(&errors, attribute));
-            }
-        }
+        problems.extend(body::readable(&config).err().into_iter().flatten());
         for checked in [
             body::check(&config).err(),
             connect::check(&config.cluster, &config.cluster_name).err(),

@@ -4,7 +4,9 @@
 //! reader of kubeconfigs does.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use k8sconnect_core::recent::Recent;
 use k8sconnect_core::yaml;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +14,12 @@ use serde_json::Value;
 use crate::error::ConnectionError;
 
 pub(super) fn parse(text: &str) -> Result<Kubeconfig, ConnectionError> {
+    // The same text leads every object to its cluster.
+    static RECENT: Recent<Kubeconfig> = Recent::new();
+    RECENT.of(text, read).map(Arc::unwrap_or_clone)
+}
+
+fn read(text: &str) -> Result<Kubeconfig, ConnectionError> {
     let refused = |why: String| ConnectionError::BadKubeconfig { why };
     let documents =
         yaml::parse_stream(text).map_err(|error| refused(format!("it is not YAML: {error}")))?;
@@ -31,7 +39,7 @@ pub(super) fn parse(text: &str) -> Result<Kubeconfig, ConnectionError> {
 }
 
 /// kubectl writes `null` for an empty list, and people for an empty entry.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Kubeconfig {
     pub(super) current_context: Option<String>,
@@ -44,7 +52,7 @@ pub(super) struct Kubeconfig {
 }
 
 /// Lists in a kubeconfig are maps in disguise: a name, and the value under the entry's own word.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(bound = "T: Default + Deserialize<'de>")]
 pub(super) struct Named<T> {
     pub(super) name: String,
@@ -53,14 +61,14 @@ pub(super) struct Named<T> {
     pub(super) value: T,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ContextEntry {
     pub(super) cluster: String,
     pub(super) user: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub(super) struct ClusterEntry {
     pub(super) server: Option<String>,
@@ -72,7 +80,7 @@ pub(super) struct ClusterEntry {
     pub(super) extensions: Option<Vec<Named<Value>>>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub(super) struct UserEntry {
     pub(super) client_certificate: Option<String>,
@@ -93,12 +101,12 @@ pub(super) struct UserEntry {
     pub(super) as_user_extra: Option<BTreeMap<String, Vec<String>>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct AuthProvider {
     pub(super) name: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ExecEntry {
     #[serde(default)]
@@ -113,7 +121,7 @@ pub(super) struct ExecEntry {
     pub(super) provide_cluster_info: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct EnvEntry {
     pub(super) name: String,
     pub(super) value: String,

@@ -91,7 +91,7 @@ mod tests {
         let content = |labels| json!({"metadata": {}, "spec": {"labels": labels, "size": 3, "ports": [{"port": 80, "extra": {}}]}});
         let answer = object(&fields, content(json!({})));
         let (leaves, owners) = planner(&ignoring).written(&written, &answer).unwrap();
-        let kept = Kept { owners, texts: leaves.texts(Some(&key)) };
+        let kept = Kept { owners, texts: leaves.texts(Some(&key)), version: None };
         let traces = kept.traces(US, Some(&key));
         assert_eq!(
             traces,

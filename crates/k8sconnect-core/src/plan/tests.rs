@@ -16,7 +16,7 @@ fn manifest(specimen: &Specimen) -> Manifest {
 
 fn kept(manifest: &Manifest, answer: &Value) -> Kept {
     let (projection, owners) = us().written(manifest, answer).unwrap();
-    Kept { owners, texts: projection.texts(None) }
+    Kept { owners, texts: projection.texts(None), version: None }
 }
 
 fn prior<'a>(manifest: &'a Manifest, kept: &'a Kept) -> Prior<'a> {
@@ -63,6 +63,21 @@ fn a_field_that_only_lost_its_owner_is_asked_about() {
     let mut live = answer.clone();
     live["metadata"]["managedFields"] = json!([]);
     assert_eq!(us().glance(&two, prior(&two, &kept), &live), Ok(Glance::Ask));
+}
+
+#[test]
+fn in_the_version_that_we_left_values_are_looked_at_and_owners_are_not() {
+    let (two, mut answer) = deployment(2);
+    answer["metadata"]["resourceVersion"] = json!("7");
+    let kept = Kept { version: Some("7".into()), ..kept(&two, &answer) };
+    let mut live = answer.clone();
+    live["metadata"]["managedFields"] = json!([{"manager": "m", "fieldsV1": {"?": {}}}]);
+    assert_eq!(us().glance(&two, prior(&two, &kept), &live), Ok(Glance::Settled));
+    // What the kind's schema no longer knows is not shown, though nobody wrote.
+    live["spec"] = json!({});
+    assert_eq!(us().glance(&two, prior(&two, &kept), &live), Ok(Glance::Ask));
+    live["metadata"]["resourceVersion"] = json!("8");
+    assert!(us().glance(&two, prior(&two, &kept), &live).is_err(), "then they are");
 }
 
 #[test]
@@ -121,7 +136,7 @@ const KEY: ConcealmentKey = ConcealmentKey([9; 32]);
 /// What is kept of a write, with a key to hide values with.
 fn kept_hiding(manifest: &Manifest, answer: &Value) -> Kept {
     let (projection, owners) = us().written(manifest, answer).unwrap();
-    Kept { owners, texts: projection.texts(Some(&KEY)) }
+    Kept { owners, texts: projection.texts(Some(&KEY)), version: None }
 }
 
 fn prior_hiding<'a>(manifest: &'a Manifest, kept: &'a Kept) -> Prior<'a> {

@@ -4,8 +4,11 @@
 //! as the same. What is needed of a former one comes from what was kept of its write: its identity
 //! from `object_ref`, its fields and hashes from private state; never a value.
 
+use std::sync::Arc;
+
 use k8sconnect_core::identity::{Gvk, ObjectKey};
-use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::manifest::{Manifest, ManifestError};
+use k8sconnect_core::recent::Recent;
 use serde_json::json;
 use tfplugin::{AttributePath, Diagnostics, Value};
 
@@ -13,6 +16,10 @@ use super::model::ObjectModel;
 use super::stored::Stored;
 use crate::messages::manifest::Attribute;
 use crate::{MANAGER, messages};
+
+/// Bodies that state holds, for one is handed over about six times a run. Those that nobody is to
+/// store are not kept here either.
+static RECENT: Recent<Manifest> = Recent::new();
 
 /// What a configuration gives.
 pub(crate) enum Given {
@@ -41,13 +48,32 @@ pub(crate) fn check(config: &ObjectModel) -> Result<(), Diagnostics> {
     problems.into_result().map(|_| ())
 }
 
+/// Checks that each body can be read, be there one or both.
+pub(crate) fn readable(config: &ObjectModel) -> Result<(), Diagnostics> {
+    let mut problems = Diagnostics::new();
+    if let Value::Known(text) = &config.yaml_body
+        && let Err(errors) = of_state(text)
+    {
+        problems.push(messages::manifest::unusable(&errors, attribute(config)));
+    }
+    if let Value::Known(text) = &config.yaml_body_wo
+        && let Err(errors) = Manifest::parse(text)
+    {
+        problems.push(messages::manifest::unusable(&errors, Attribute::WriteOnly));
+    }
+    problems.into_result().map(|_| ())
+}
+
 /// Reads the body that is wanted.
 pub(crate) fn given(config: &ObjectModel) -> Result<Given, Diagnostics> {
     check(config)?;
     let manifest = match (&config.yaml_body, &config.yaml_body_wo, &config.yaml_body_wo_version) {
-        (Value::Known(text), ..) => parse(text, attribute(config))?,
+        (Value::Known(text), ..) => of_state(text)
+            .map_err(|errors| messages::manifest::unusable(&errors, attribute(config)))?,
         (_, Value::Known(text), Value::Known(version)) => {
-            parse(text, Attribute::WriteOnly)?.never_stored(version)
+            let manifest = Manifest::parse(text)
+                .map_err(|errors| messages::manifest::unusable(&errors, Attribute::WriteOnly))?;
+            manifest.never_stored(version)
         }
         _ => return Ok(Given::Unknown),
     };
@@ -76,8 +102,7 @@ pub(crate) fn planned(
 pub(crate) fn former(state: &ObjectModel, stored: &Stored) -> Result<Manifest, Diagnostics> {
     let Value::Known(version) = &state.yaml_body_wo_version else {
         let body = state.yaml_body.as_str().unwrap_or_default();
-        let read = Manifest::parse(body);
-        return read.map_err(|errors| messages::state::body_unreadable(&errors).into());
+        return of_state(body).map_err(|errors| messages::state::body_unreadable(&errors).into());
     };
     let Value::Known(object) = &state.object_ref else {
         return Err(messages::state::unnamed().into());
@@ -104,6 +129,7 @@ pub(crate) fn attribute(config: &ObjectModel) -> Attribute {
     }
 }
 
-fn parse(text: &str, attribute: Attribute) -> Result<Manifest, Diagnostics> {
-    Manifest::parse(text).map_err(|errors| messages::manifest::unusable(&errors, attribute).into())
+/// A body that state may hold.
+pub(crate) fn of_state(text: &str) -> Result<Manifest, Vec<ManifestError>> {
+    RECENT.of(text, Manifest::parse).map(Arc::unwrap_or_clone)
 }

@@ -66,7 +66,10 @@ pub(crate) async fn read(
         notices.push(messages::object::restored(&key));
     }
     let unreadable = |error| messages::object::ownership_unreadable(&key, &error);
-    let yielded = seen_of(&held.terms, &Owners::of_object(&live).map_err(unreadable)?);
+    let yielded = match held.terms.yields_to().next() {
+        Some(_) => seen_of(&held.terms, &Owners::of_object(&live).map_err(unreadable)?),
+        None => Yielded::new(),
+    };
     let seen = version_of(&live);
     let unread = held.stored.unread.take();
     if yielded != held.stored.yielded || seen != held.stored.seen || unread.is_some() {
@@ -79,16 +82,16 @@ pub(crate) async fn read(
         let projection = upgrade::recover(&cluster, &location, &mut held, &live).await?;
         held.stored.cluster = guard::remember(&Targets::from(&*cluster), held.stored.cluster).await;
         held.stored.save(&mut private)?;
-        projection
+        projection.map(|projection| leaves::map(&projection, held.stored.key.as_ref()))
     } else if held.stored.kept.is_some() {
-        Some(held.planner().refreshed(held.prior(), &live).map_err(unreadable)?)
+        let projection = held.planner().refreshed(held.prior(), &live).map_err(unreadable)?;
+        Some(leaves::map(&projection, held.stored.key.as_ref()))
     } else {
         None
     };
     let mut state = held.model.clone();
     if let Some(projection) = projection {
-        let map = leaves::map(&projection, held.stored.key.as_ref());
-        state.managed_state_projection = Value::Known(map);
+        state.managed_state_projection = Value::Known(projection);
     }
     session.memory.keep(held.id(), &uid, live);
     state.uid = Value::Known(uid);

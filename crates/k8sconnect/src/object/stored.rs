@@ -52,6 +52,8 @@ pub(crate) struct Stored {
 struct StoredKept {
     owners: Value,
     leaves: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    resource_version: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -144,6 +146,7 @@ impl StoredKept {
         Self {
             owners: kept.owners.to_managed_fields(),
             leaves: kept.texts.iter().map(|(p, t)| (p.to_string(), t.clone())).collect(),
+            resource_version: kept.version.clone(),
         }
     }
 
@@ -156,7 +159,7 @@ impl StoredKept {
             .map(|(path, text)| Ok((path.parse::<FieldPath>()?, text)))
             .collect::<Result<_, k8sconnect_core::field::path::PathError>>()
             .map_err(|error| error.to_string())?;
-        Ok(Kept { owners, texts })
+        Ok(Kept { owners, texts, version: self.resource_version })
     }
 }
 
@@ -192,6 +195,7 @@ mod tests {
             kept: Some(Kept {
                 owners: Owners::from_managed_fields(&owners).unwrap(),
                 texts: [(path, "x".to_owned())].into(),
+                version: Some("41".into()),
             }),
             kind: None,
             key: Some(ConcealmentKey([7; 32])),

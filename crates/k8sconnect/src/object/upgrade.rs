@@ -155,7 +155,7 @@ pub(crate) async fn recover(
     let recovered = planner.recovered(&held.manifest, live, &answer.object).map_err(unreadable)?;
     if let Standing::AsApplied(owners) = recovered.standing {
         let texts = recovered.leaves.texts(held.stored.key.as_ref());
-        held.stored.kept = Some(Kept { owners, texts });
+        held.stored.kept = Some(Kept { owners, texts, version: None });
     }
     Ok(Some(recovered.leaves))
 }
