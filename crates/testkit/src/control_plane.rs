@@ -6,6 +6,7 @@
 mod authority;
 mod kubeconfig;
 mod parts;
+mod spent;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -16,11 +16,47 @@ pub(crate) struct Verdict {
     pub(crate) value: f64,
     pub(crate) most: f64,
     pub(crate) unit: &'static str,
+    /// Who spent how much of the processor, the most first, where a time is judged.
+    pub(crate) profile: Option<Profile>,
+}
+
+const THE_PROVIDER: &str = "the provider";
+
+/// Seconds of processor time by process.
+pub(crate) struct Profile(pub(crate) Vec<(&'static str, f64)>);
+
+impl Profile {
+    fn of(one: &Measured) -> Self {
+        let mut spent = vec![
+            ("Terraform", one.terraform.as_secs_f64()),
+            ("the API server", one.server.as_secs_f64()),
+            (THE_PROVIDER, one.usage.processor.as_secs_f64()),
+        ];
+        spent.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Self(spent)
+    }
+}
+
+/// What became of a bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Held,
+    /// A time that somebody else took the most of.
+    Theirs,
+    Missed,
 }
 
 impl Verdict {
-    pub(crate) fn is_held(&self) -> bool {
-        self.value <= self.most
+    pub(crate) fn outcome(&self) -> Outcome {
+        let theirs = || {
+            let first = self.profile.as_ref().and_then(|profile| profile.0.first());
+            first.is_some_and(|(who, _)| *who != THE_PROVIDER)
+        };
+        match self.value <= self.most {
+            true => Outcome::Held,
+            false if theirs() => Outcome::Theirs,
+            false => Outcome::Missed,
+        }
     }
 }
 
@@ -103,6 +139,7 @@ impl Figures<'_> {
                 value: excess as f64,
                 most: 0.0,
                 unit: "",
+                profile: None,
             });
         }
         // One for each list of groups, and one for each group version that is used.
@@ -112,26 +149,27 @@ impl Figures<'_> {
                 value: ours.others as f64,
                 most: 1.0,
                 unit: "",
+                profile: None,
             });
         }
     }
 
     fn times(&self, workload: Workload, verdicts: &mut Vec<Verdict>) {
         let size = self.middle();
-        let wall = |contender, phase| {
-            self.near(contender, workload, size, phase).map(|one| one.wall.as_secs_f64())
-        };
+        let of = |contender| self.near(contender, workload, size, Phase::NoChange);
         let name = workload.name();
-        let (floor, ours) =
-            (wall(Contender::Floor, Phase::NoChange), wall(Contender::Ours, Phase::NoChange));
-        if let (Some(floor), Some(ours)) = (floor, ours) {
+        if let (Some(floor), Some(measured)) = (of(Contender::Floor), of(Contender::Ours)) {
+            let (floor, ours) = (floor.wall.as_secs_f64(), measured.wall.as_secs_f64());
+            let profile = || Some(Profile::of(measured));
             verdicts.push(Verdict {
                 what: format!("{size} × {name}, no-change plan: times the floor"),
                 value: ours / floor,
                 most: 1.2,
                 unit: "×",
+                profile: profile(),
             });
-            let peers = Contender::PEERS.iter().filter_map(|peer| wall(*peer, Phase::NoChange));
+            let peers = Contender::PEERS.iter().filter_map(|peer| of(*peer));
+            let peers = peers.map(|one| one.wall.as_secs_f64());
             if let Some(peer) = peers.min_by(f64::total_cmp) {
                 verdicts.push(Verdict {
                     what: format!(
@@ -140,6 +178,7 @@ impl Figures<'_> {
                     value: (ours - floor).max(0.0) / (peer - floor),
                     most: 1.0 / 6.0,
                     unit: "",
+                    profile: profile(),
                 });
             }
         }
@@ -160,6 +199,7 @@ impl Figures<'_> {
                     value: ours / peer,
                     most: 0.1,
                     unit: "",
+                    profile: None,
                 });
             }
         }
@@ -175,6 +215,7 @@ impl Figures<'_> {
                     value: ours.wall.as_secs_f64() / (waiting + floor.wall.as_secs_f64()),
                     most: 1.2,
                     unit: "×",
+                    profile: Some(Profile::of(ours)),
                 });
             }
         }
@@ -199,6 +240,7 @@ impl Figures<'_> {
                     value: thousand.max(0.0) / hundred.max(0.001),
                     most: 10.5,
                     unit: "×",
+                    profile: self.near(Contender::Ours, workload, 1000, phase).map(Profile::of),
                 });
             }
         }
@@ -220,6 +262,7 @@ impl Figures<'_> {
                 value: peak,
                 most: 40.0,
                 unit: "MB",
+                profile: None,
             });
         }
         if let (Some(hundred), Some(thousand)) = (peak(100), peak(1000)) {
@@ -228,6 +271,7 @@ impl Figures<'_> {
                 value: thousand - hundred,
                 most: 10.0,
                 unit: "MB",
+                profile: None,
             });
         }
     }

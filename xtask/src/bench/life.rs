@@ -5,6 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 use tempfile::TempDir;
 use testkit::{ControlPlane, Filter, Mirrored, Request, Run, Runner, Tool, Usage, Warded};
 
@@ -61,7 +63,12 @@ pub(crate) struct Measured {
     pub(crate) size: usize,
     pub(crate) phase: Phase,
     pub(crate) wall: Duration,
+    /// What the provider used.
     pub(crate) usage: Usage,
+    /// What Terraform itself spent of the processor.
+    pub(crate) terraform: Duration,
+    /// What the API server and its store did.
+    pub(crate) server: Duration,
     /// By verb, those about the objects themselves; as the API server counted them.
     pub(crate) requests: BTreeMap<String, usize>,
     /// Discovery, schemas and the like.
@@ -133,12 +140,14 @@ impl Life<'_> {
 
     async fn measure(&self, phase: Phase, runner: &Runner, warded: &Warded) -> Result<Measured> {
         let work = async {
+            let (server, children) = (self.cluster.spent()?, of_children()?);
             let started = Instant::now();
             let run = perform(phase, runner).await?;
-            anyhow::Ok((run, started.elapsed()))
+            let wall = started.elapsed();
+            anyhow::Ok((run, wall, self.cluster.spent()? - server, of_children()? - children))
         };
         let (outcome, asked) = self.cluster.count_during(Filter::default(), work).await?;
-        let (run, wall) = outcome?;
+        let (run, wall, server, children) = outcome?;
         run.successful().with_context(|| phase.name())?;
         let (objects, others): (Vec<Request>, Vec<Request>) =
             asked.into_iter().partition(|request| request.path().contains("/bench-"));
@@ -146,6 +155,7 @@ impl Life<'_> {
         for request in objects {
             *requests.entry(request.in_short()).or_default() += 1;
         }
+        let usage = warded.take()?;
         Ok(Measured {
             contender: self.contender,
             distance: self.distance,
@@ -153,11 +163,21 @@ impl Life<'_> {
             size: self.size,
             phase,
             wall,
-            usage: warded.take()?,
+            usage,
+            terraform: children.saturating_sub(usage.processor),
+            server,
             requests,
             others: others.len(),
         })
     }
+}
+
+/// What the processes that this one has started and that have ended spent of the processor: one
+/// Terraform at a time, with its providers.
+fn of_children() -> Result<Duration> {
+    let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let processor = used.user_time() + used.system_time();
+    Ok(Duration::from_micros(u64::try_from(processor.num_microseconds())?))
 }
 
 async fn perform(phase: Phase, runner: &Runner) -> Result<Run> {

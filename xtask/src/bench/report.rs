@@ -1,13 +1,13 @@
 //! What was measured, as a table for people and as JSON for programs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::bars::Verdict;
+use super::bars::{Outcome, Verdict};
 use super::chart;
 use super::contender::Contender;
 use super::life::{Measured, Phase};
@@ -23,8 +23,8 @@ pub(crate) fn print(all: &[Measured]) {
         line(&paint(
             Ink::Dim,
             &format!(
-                "{:<24}{:<22}{:>9}{:>9}{:>9}{:>9}  requests for each object (and others)",
-                "phase", "provider", "wall s", "× floor", "cpu s", "peak MB"
+                "{:<24}{:<22}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}  requests for each object (and others)",
+                "phase", "provider", "wall s", "× floor", "cpu s", "its core", "server", "peak MB"
             ),
         ));
         for phase in Phase::ALL {
@@ -42,10 +42,12 @@ pub(crate) fn print(all: &[Measured]) {
                 let wall = one.wall.as_secs_f64();
                 let ratio = floor.map_or_else(String::new, |floor| format!("{:.2}", wall / floor));
                 line(&format!(
-                    "{:<24}{:<22}{wall:>9.2}{ratio:>9}{:>9.2}{:>9.1}  {}",
+                    "{:<24}{:<22}{wall:>9.2}{ratio:>9}{:>9.2}{:>9.2}{:>9.2}{:>9.1}  {}",
                     phase.name(),
                     one.contender.name(),
                     one.usage.processor.as_secs_f64(),
+                    one.terraform.as_secs_f64(),
+                    one.server.as_secs_f64(),
                     one.usage.peak as f64 / MEGABYTE,
                     requests(one),
                 ));
@@ -72,14 +74,22 @@ fn requests(one: &Measured) -> String {
 pub(crate) fn print_bars(verdicts: &[Verdict]) -> usize {
     heading("Bars");
     for verdict in verdicts {
-        let mark =
-            if verdict.is_held() { paint(Ink::Green, "held") } else { paint(Ink::Red, "MISSED") };
+        let mark = match verdict.outcome() {
+            Outcome::Held => paint(Ink::Green, "held"),
+            Outcome::Theirs => paint(Ink::Dim, "missed by others"),
+            Outcome::Missed => paint(Ink::Red, "MISSED"),
+        };
         line(&format!(
             "{:<78}{:>8.2} {:<3} at most {:>6.2} {:<3} {mark}",
             verdict.what, verdict.value, verdict.unit, verdict.most, verdict.unit
         ));
+        if let (false, Some(profile)) = (verdict.outcome() == Outcome::Held, &verdict.profile) {
+            let spent: Vec<_> =
+                profile.0.iter().map(|(who, spent)| format!("{who} {spent:.2} s")).collect();
+            line(&paint(Ink::Dim, &format!("  processor time: {}", spent.join(", "))));
+        }
     }
-    verdicts.iter().filter(|verdict| !verdict.is_held()).count()
+    verdicts.iter().filter(|verdict| verdict.outcome() == Outcome::Missed).count()
 }
 
 pub(crate) fn write(folder: &Path, all: &[Measured], verdicts: &[Verdict]) -> Result<()> {
@@ -95,6 +105,8 @@ pub(crate) fn write(folder: &Path, all: &[Measured], verdicts: &[Verdict]) -> Re
                 "phase": one.phase.name(),
                 "wall_seconds": rounded(one.wall.as_secs_f64()),
                 "processor_seconds": rounded(one.usage.processor.as_secs_f64()),
+                "terraform_processor_seconds": rounded(one.terraform.as_secs_f64()),
+                "server_processor_seconds": rounded(one.server.as_secs_f64()),
                 "peak_bytes": one.usage.peak,
                 "processes": one.usage.processes,
                 "requests": one.requests,
@@ -110,7 +122,15 @@ pub(crate) fn write(folder: &Path, all: &[Measured], verdicts: &[Verdict]) -> Re
                 "value": rounded(verdict.value),
                 "most": rounded(verdict.most),
                 "unit": verdict.unit,
-                "held": verdict.is_held(),
+                "outcome": match verdict.outcome() {
+                    Outcome::Held => "held",
+                    Outcome::Theirs => "missed, most of the time is not the provider's",
+                    Outcome::Missed => "missed",
+                },
+                "processor_seconds": verdict.profile.as_ref().map(|profile| {
+                    let spent = profile.0.iter().map(|(who, spent)| (*who, rounded(*spent)));
+                    spent.collect::<BTreeMap<_, _>>()
+                }),
             })
         })
         .collect();
