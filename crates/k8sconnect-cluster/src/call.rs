@@ -53,6 +53,11 @@ impl Call {
         self
     }
 
+    /// Whether the cluster is another one afterwards.
+    pub(crate) fn is_write(&self) -> bool {
+        self.method != Method::GET && !self.query.iter().any(|(name, _)| *name == "dryRun")
+    }
+
     pub(crate) fn path_and_query(&self) -> String {
         let pairs = self.query.iter().map(|(name, value)| format!("{name}={}", segment(value)));
         let query = pairs.collect::<Vec<_>>().join("&");

@@ -40,11 +40,17 @@ struct Shared {
     transports: Transports,
     kinds: Kinds,
     fingerprint: OnceCell<Option<String>>,
+    nobody: Option<Nobody>,
     /// Whether this server has ever answered: before that, a failure to connect is more likely a
     /// mistake than a moment of weakness.
     reached: AtomicBool,
     watches: Arc<Semaphore>,
     stop: Stop,
+}
+
+/// A connection that shows the server nothing, and what the kubeconfig calls its user.
+struct Nobody {
+    user: Option<String>,
 }
 
 /// What an attempt may take when nobody set a deadline, and at most when somebody did.
@@ -60,7 +66,11 @@ const AGENT: &str = concat!("k8sconnect/", env!("CARGO_PKG_VERSION"));
 
 impl Cluster {
     pub(crate) fn new(connection: &Connection, stop: Stop) -> Result<Self, ConnectionError> {
+        // Over plain HTTP it is a proxy on the way that logs in, as `kubectl proxy` does.
+        let nobody = (connection.is_anonymous() && connection.host.is_encrypted())
+            .then(|| Nobody { user: connection.user.clone() });
         let shared = Shared {
+            nobody,
             host: connection.host.clone(),
             credentials: Credentials::new(connection, stop.clone())?,
             transports: Transports::new(connection)?,
@@ -119,6 +129,7 @@ impl Cluster {
         let deadline = self.deadline.unwrap_or(started + patience);
         let mut attempts = Attempts::new(call.repeat, started, deadline);
         let mut renewed = false;
+        let mut arrived = Arrival::Never;
         loop {
             let credential = self.shared.credentials.current().await?;
             attempts.begin();
@@ -134,10 +145,21 @@ impl Cluster {
                 }
             };
             self.log(call, &ended, sent.elapsed(), attempts.made());
+            if let Err(Failure::Lost(_) | Failure::Late) = &ended {
+                arrived = Arrival::Maybe;
+            }
             let reached = self.shared.reached.load(Ordering::Relaxed) || ended.is_ok();
             self.shared.reached.store(reached, Ordering::Relaxed);
 
             let ending = match &ended {
+                Ok(Attempt { answered: Answered::Reply(reply), .. })
+                    if matches!(reply.status, 401 | 403)
+                        && let Some(Nobody { user }) = &self.shared.nobody =>
+                {
+                    let (host, user) = (self.host().to_string(), user.clone());
+                    let status = Box::new(reply.refusal());
+                    return Err(Error::Anonymous { host, user, status });
+                }
                 Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.status == 401 => {
                     if !renewed && self.shared.credentials.renew(&credential).await? {
                         renewed = true;
@@ -184,7 +206,8 @@ impl Cluster {
                 }
                 (None, Ok(Attempt { answered, .. })) => return Ok(answered),
                 (None, Err(failure)) => {
-                    return Err(self.give_up(call, failure, &attempts, started.elapsed()));
+                    let waited = started.elapsed();
+                    return Err(self.give_up(call, failure, arrived, &attempts, waited));
                 }
             }
         }
@@ -258,11 +281,22 @@ impl Cluster {
         Error::Interrupted { host, request: call.label(), attempts: tried.made() }
     }
 
-    fn give_up(&self, call: &Call, failure: Failure, tried: &Attempts, waited: Duration) -> Error {
-        let host = self.host().to_string();
+    fn give_up(
+        &self,
+        call: &Call,
+        failure: Failure,
+        arrived: Arrival,
+        tried: &Attempts,
+        waited: Duration,
+    ) -> Error {
+        let (host, attempts) = (self.host().to_string(), tried.made());
         match failure {
             Failure::Unsent(trouble) | Failure::Lost(trouble) => {
-                Error::Unreachable { host, trouble, attempts: tried.made() }
+                if arrived == Arrival::Maybe && call.is_write() {
+                    let request = call.label();
+                    return Error::AnswerLost { host, request, trouble, attempts };
+                }
+                Error::Unreachable { host, trouble, attempts }
             }
             Failure::Late => Error::Timeout { host, request: call.label(), waited },
         }
@@ -286,6 +320,13 @@ impl Cluster {
         let host = self.host().to_string();
         Error::BadAnswer { host, request: call.label(), why: why.into() }
     }
+}
+
+/// Whether one of the attempts may have reached the server, though none was answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    Never,
+    Maybe,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -22,6 +22,8 @@ pub struct Connection {
     pub tls: Tls,
     pub auth: Auth,
     pub impersonation: Option<Impersonation>,
+    /// What the kubeconfig calls the user, for whoever has to look there.
+    pub user: Option<String>,
     /// Where given it is used for every host. Where not, `HTTPS_PROXY` and `NO_PROXY` decide.
     pub proxy: Option<Secret>,
 }
@@ -29,13 +31,19 @@ pub struct Connection {
 impl Connection {
     /// A connection that proves nothing about the client and trusts what the machine trusts.
     pub fn to(host: Host) -> Self {
-        Self { host, tls: Tls::default(), auth: Auth::None, impersonation: None, proxy: None }
+        let tls = Tls::default();
+        Self { host, tls, auth: Auth::None, impersonation: None, user: None, proxy: None }
+    }
+
+    /// Whether the server is shown nothing by which it could know the client.
+    pub(crate) fn is_anonymous(&self) -> bool {
+        self.auth == Auth::None && self.tls.identity.is_none()
     }
 
     /// Covers every field: equal digests mean that one client serves both.
     pub fn digest(&self) -> [u8; 32] {
         // Destructured without `..`, so that a new field cannot be forgotten here.
-        let Self { host, tls, auth, impersonation, proxy } = self;
+        let Self { host, tls, auth, impersonation, user, proxy } = self;
         let Tls { trust, server_name, identity } = tls;
         let mut sum = Sum::default();
         sum.text(&host.to_string());
@@ -57,6 +65,7 @@ impl Connection {
                 sum.many(extra.iter().flat_map(|(name, value)| [name, value]))
             }
         };
+        sum.maybe(user.as_deref());
         sum.maybe(proxy.as_ref().map(Secret::expose));
         sum.0.finalize().into()
     }

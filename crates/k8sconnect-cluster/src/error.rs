@@ -22,10 +22,14 @@ pub enum Error {
     /// The server does not know who we are; new credentials have already been tried for, where
     /// there is a way to get some.
     Unauthorized { host: String, status: Box<Status> },
+    /// The server would have to know who we are, and was shown nothing.
+    Anonymous { host: String, user: Option<String>, status: Box<Status> },
     /// Asked again and again, and put off each time.
     NotReady { host: String, status: Box<Status>, attempts: u32, waited: Duration },
     /// Nothing could be asked.
     Unreachable { host: String, trouble: Trouble, attempts: u32 },
+    /// A write was sent, and what became of it was not heard.
+    AnswerLost { host: String, request: String, trouble: Trouble, attempts: u32 },
     /// Asked, and no answer in time.
     Timeout { host: String, request: String, waited: Duration },
     /// The user asked to stop before there was an answer to go by.
@@ -44,8 +48,26 @@ impl Error {
         match self {
             Self::Refused(status)
             | Self::Unauthorized { status, .. }
+            | Self::Anonymous { status, .. }
             | Self::NotReady { status, .. } => Some(status.code),
             _ => None,
+        }
+    }
+
+    /// Whether a write that ended so may have been carried out all the same.
+    pub fn may_be_done(&self) -> bool {
+        match self {
+            Self::AnswerLost { .. }
+            | Self::Timeout { .. }
+            | Self::Interrupted { .. }
+            | Self::BadAnswer { .. } => true,
+            Self::NotReady { status, .. } => status.code != 429,
+            Self::Refused(_)
+            | Self::Unauthorized { .. }
+            | Self::Anonymous { .. }
+            | Self::Unreachable { .. }
+            | Self::BadName { .. }
+            | Self::Connection(_) => false,
         }
     }
 
@@ -55,8 +77,15 @@ impl Error {
             Self::Unauthorized { host, .. } => {
                 format!("The API server at `{host}` does not accept the credentials (HTTP 401)")
             }
+            Self::Anonymous { host, status, .. } => format!(
+                "The API server at `{host}` does not let in whoever shows no credentials (HTTP {})",
+                status.code
+            ),
             Self::NotReady { host, status, .. } => {
                 format!("The API server at `{host}` is not ready (HTTP {})", status.code)
+            }
+            Self::AnswerLost { host, .. } => {
+                format!("The API server at `{host}` was asked, and its answer was lost")
             }
             Self::Unreachable { host, .. } => format!("Cannot reach the API server at `{host}`"),
             Self::Timeout { host, .. } => {
@@ -77,15 +106,29 @@ impl Error {
         match self {
             Self::Refused(status) => server_said(status),
             Self::Unauthorized { status, .. } => server_said(status),
+            Self::Anonymous { user, status, .. } => {
+                let nobody = match user {
+                    Some(user) => {
+                        format!(
+                            "No credentials were sent: user `{user}` in the kubeconfig has none."
+                        )
+                    }
+                    None => {
+                        "No credentials were sent: the context in the kubeconfig names no user."
+                            .to_owned()
+                    }
+                };
+                format!("{nobody} {}", sentence(server_said(status)))
+            }
             Self::NotReady { status, attempts, waited, .. } => format!(
                 "{} It was tried {attempts} times in {:.0} seconds.",
                 sentence(server_said(status)),
                 waited.as_secs_f64()
             ),
-            Self::Unreachable { trouble, attempts, .. } => match attempts {
-                0 | 1 => trouble.why(),
-                many => format!("{} It was tried {many} times.", trouble.why()),
-            },
+            Self::Unreachable { trouble, attempts, .. } => tried(&trouble.why(), *attempts),
+            Self::AnswerLost { request, trouble, attempts, .. } => {
+                format!("`{request}` was sent. {}", tried(&trouble.why(), *attempts))
+            }
             Self::Timeout { request, waited, .. } => {
                 format!("`{request}` was given {:.0} seconds.", waited.as_secs_f64())
             }
@@ -114,7 +157,13 @@ impl Error {
             Self::Unauthorized { .. } => "Check that the token or client certificate belongs to \
                 this cluster and has not expired, or fetch a new one."
                 .into(),
-            Self::Unreachable { trouble, .. } => trouble.advice(),
+            Self::Anonymous { .. } => "Give the user in the kubeconfig a `token`, a \
+                `client-certificate` with its `client-key`, or an `exec` plugin; or choose a \
+                context whose user has one."
+                .into(),
+            Self::Unreachable { trouble, .. } | Self::AnswerLost { trouble, .. } => {
+                trouble.advice()
+            }
             Self::Timeout { .. } => "Check that the server is healthy and that nothing between \
                 holds the request back, an admission webhook included."
                 .into(),
@@ -127,6 +176,13 @@ impl Error {
             }
             Self::Connection(error) => error.advice(),
         }
+    }
+}
+
+fn tried(why: &str, attempts: u32) -> String {
+    match attempts {
+        0 | 1 => why.to_owned(),
+        many => format!("{why} It was tried {many} times."),
     }
 }
 

@@ -4,11 +4,11 @@
 //! variable, the answer comes out on stdout. Nobody sits at a terminal here, so the plugin is
 //! told so and gets no stdin. It has bounded time and bounded output; its arguments and its
 //! environment are never shown, and of what it writes to stderr only the end, for its own words
-//! are what explains a failed login best.
+//! are what explains a failed login best; what looks like a credential in it is cut out.
 
 use std::time::{Duration, SystemTime};
 
-use k8sconnect_core::time;
+use k8sconnect_core::{scrub, time};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -90,6 +90,7 @@ fn complaint(stderr: &[u8], plugin: &Exec) -> String {
             text = text.replace(secret.expose(), "(hidden)");
         }
     }
+    let text = scrub::without_credentials(&text);
     let skipped = text.chars().count().saturating_sub(LONGEST_COMPLAINT);
     let end = text.chars().skip(skipped).collect::<String>();
     if end.is_empty() { String::new() } else { format!(", saying: {end}") }

@@ -99,6 +99,7 @@ fn resolve(
         auth: auth(cluster, authority.as_deref(), user, base)?,
         tls,
         impersonation: impersonation(user)?,
+        user: context.user.clone().filter(|name| !name.is_empty()),
         proxy: cluster.proxy_url.clone().map(Secret::from),
     })
 }
@@ -138,7 +139,12 @@ fn tls(
     let key =
         base.pem("client-key", user.client_key_data.as_deref(), user.client_key.as_deref())?;
     let identity = match (certificate, key) {
-        (Some(certificate), Some(key)) => Some(Identity { certificate, key: key.into() }),
+        (Some(certificate), Some(key)) => {
+            let identity = Identity { certificate, key: key.into() };
+            // A pair that does not belong together is told before anything is asked.
+            crate::tls::certified("client-certificate", "client-key", &identity)?;
+            Some(identity)
+        }
         (None, None) => None,
         (Some(_), None) => {
             return Err(ConnectionError::Alone {

@@ -6,6 +6,8 @@
 //! trusted (long texts are broken up and shortened), so that goes as a whole. An object that hides
 //! nothing is quoted as it is.
 
+mod credentials;
+
 use std::collections::BTreeSet;
 
 use base64::Engine;
@@ -16,6 +18,8 @@ use crate::manifest::Manifest;
 use crate::projection::CONCEALED_VALUE as CUT;
 use crate::secrecy::Secrecy;
 use crate::text::quoted;
+
+pub use credentials::without_credentials;
 
 /// Shorter values also occur inside of ordinary words, and are cut only where they stand alone.
 const SHORTEST: usize = 4;

@@ -94,7 +94,10 @@ impl Resource for ObjectResource {
         request: Plan<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<ObjectModel>, Diagnostics> {
-        plan::plan(ctx, &self.session, request, notices).await
+        let named = body::named(&request.config);
+        let planned = plan::plan(ctx, &self.session, request, notices).await;
+        *notices = named(std::mem::take(notices));
+        planned.map_err(named)
     }
 
     async fn plan_destroy(
@@ -112,7 +115,11 @@ impl Resource for ObjectResource {
         request: Create<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>> {
-        apply::create(&self.session, request, notices).await
+        let named = body::named(&request.config);
+        let created = apply::create(&self.session, request, notices).await;
+        *notices = named(std::mem::take(notices));
+        created
+            .map_err(|failure| ApplyFailure { diagnostics: named(failure.diagnostics), ..failure })
     }
 
     async fn update(
@@ -121,7 +128,11 @@ impl Resource for ObjectResource {
         request: Update<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>> {
-        apply::update(&self.session, request, notices).await
+        let named = body::named(&request.config);
+        let updated = apply::update(&self.session, request, notices).await;
+        *notices = named(std::mem::take(notices));
+        updated
+            .map_err(|failure| ApplyFailure { diagnostics: named(failure.diagnostics), ..failure })
     }
 
     fn upgrade(&self, from_version: i64, raw: RawState) -> Result<ObjectModel, Diagnostics> {

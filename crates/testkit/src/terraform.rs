@@ -7,7 +7,7 @@ mod provider;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -79,6 +79,12 @@ pub struct Run {
 }
 
 impl Run {
+    fn of(output: &std::process::Output) -> Self {
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
+        Self { code: output.status.code().unwrap_or(-1), stdout, text }
+    }
+
     pub fn succeeded(&self) -> bool {
         self.code == 0
     }
@@ -284,9 +290,34 @@ impl Runner {
                 )
             })?
             .with_context(|| format!("`{}` cannot be started", self.binary.display()))?;
-        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-        let text = format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
-        Ok(Run { code: output.status.code().unwrap_or(-1), stdout, text })
+        Ok(Run::of(&output))
+    }
+
+    /// Any command, interrupted as by Ctrl-C once `when` has come to pass; and how long it then
+    /// took to end. Whatever it has started hears the signal too.
+    pub async fn run_interrupted(
+        &self,
+        arguments: &[&str],
+        when: impl Future<Output = ()>,
+    ) -> Result<(Run, Duration)> {
+        let mut command = self.command(arguments);
+        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command
+            .spawn()
+            .with_context(|| format!("`{}` cannot be started", self.binary.display()))?;
+        let group = format!("-{}", child.id().context("it has ended already")?);
+        let signal = async {
+            when.await;
+            let sent = Command::new("kill").args(["-INT", "--", &group]).status().await?;
+            anyhow::ensure!(sent.success(), "there was nothing left to interrupt");
+            Ok(Instant::now())
+        };
+        let both = async { tokio::join!(child.wait_with_output(), signal) };
+        let (output, sent) = tokio::time::timeout(self.patience, both)
+            .await
+            .with_context(|| format!("`{}` did not end", arguments.join(" ")))?;
+        let took = sent?.elapsed();
+        Ok((Run::of(&output?), took))
     }
 
     fn command(&self, arguments: &[&str]) -> Command {

@@ -1,5 +1,5 @@
 //! A forward proxy, as companies have them between their machines and the world: it answers
-//! `CONNECT`, asks for a login if it is told to, and then only carries bytes. What goes through
+//! `CONNECT`, or speaks SOCKS 5, asks for a login if it is told to, and then only carries bytes. What goes through
 //! it, it cannot read.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +22,8 @@ pub enum Speech {
     Plain,
     /// In TLS, with the certificate of the API server, whose address it shares.
     Tls,
+    /// SOCKS 5, which knows no login here.
+    Socks,
 }
 
 /// Ends, with every connection through it, when dropped.
@@ -43,14 +45,14 @@ impl Tunnel {
         login: Option<(&str, &str)>,
     ) -> Result<Self> {
         let tls = match speech {
-            Speech::Plain => None,
+            Speech::Plain | Speech::Socks => None,
             Speech::Tls => Some(identity_of(control_plane.folder())?),
         };
         let login = login.map(|(user, password)| {
             format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
         });
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let desk = Desk { tls, login, asked: Arc::clone(&asked) };
+        let desk = Desk { speech, tls, login, asked: Arc::clone(&asked) };
         let (address, work) = on_runtime(async move {
             let listener = TcpListener::bind(("127.0.0.1", 0))
                 .await
@@ -71,6 +73,7 @@ impl Tunnel {
         let scheme = match self.speech {
             Speech::Plain => "http",
             Speech::Tls => "https",
+            Speech::Socks => "socks5h",
         };
         format!("{scheme}://{}", self.address)
     }
@@ -89,6 +92,7 @@ impl Drop for Tunnel {
 
 #[derive(Clone)]
 struct Desk {
+    speech: Speech,
     tls: Option<TlsAcceptor>,
     login: Option<String>,
     asked: Arc<Mutex<Vec<String>>>,
@@ -103,6 +107,7 @@ async fn serve(listener: TcpListener, desk: Desk) {
                 let desk = desk.clone();
                 connections.spawn(async move {
                     match &desk.tls {
+                        None if desk.speech == Speech::Socks => desk.carry_socks(stream).await,
                         None => desk.carry(stream).await,
                         Some(tls) => match tls.accept(stream).await {
                             Ok(stream) => desk.carry(stream).await,
@@ -146,6 +151,43 @@ impl Desk {
         client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
         copy_bidirectional(&mut client, &mut server).await.map(drop)
     }
+}
+
+/// What goes before every answer of SOCKS 5 to a wish to connect, and the address that follows.
+const GRANTED: [u8; 10] = [5, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+const UNREACHABLE: [u8; 10] = [5, 5, 0, 1, 0, 0, 0, 0, 0, 0];
+
+impl Desk {
+    async fn carry_socks(&self, mut client: TcpStream) -> std::io::Result<()> {
+        let [_, methods] = read::<2>(&mut client).await?;
+        for _ in 0..methods {
+            client.read_u8().await?;
+        }
+        client.write_all(&[5, 0]).await?;
+        let [_, _, _, form] = read::<4>(&mut client).await?;
+        let host = match form {
+            1 => std::net::Ipv4Addr::from(read::<4>(&mut client).await?).to_string(),
+            3 => {
+                let mut name = vec![0; client.read_u8().await?.into()];
+                client.read_exact(&mut name).await?;
+                String::from_utf8_lossy(&name).into_owned()
+            }
+            _ => return Err(std::io::ErrorKind::Unsupported.into()),
+        };
+        let target = format!("{host}:{}", client.read_u16().await?);
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(target.clone());
+        let Ok(mut server) = TcpStream::connect(&target).await else {
+            return client.write_all(&UNREACHABLE).await;
+        };
+        client.write_all(&GRANTED).await?;
+        copy_bidirectional(&mut client, &mut server).await.map(drop)
+    }
+}
+
+async fn read<const N: usize>(client: &mut TcpStream) -> std::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    client.read_exact(&mut bytes).await?;
+    Ok(bytes)
 }
 
 /// All up to the empty line, byte by byte: what follows it is not ours.

@@ -19,6 +19,12 @@ fn take(cluster: &str, user: &str) -> Result<Connection, ConnectionError> {
     Connection::from_kubeconfig(&config(cluster, user), None)
 }
 
+/// A certificate and its key.
+fn pair() -> (String, String) {
+    let made = rcgen::generate_simple_self_signed(["me".to_owned()]).unwrap();
+    (made.cert.pem(), made.signing_key.serialize_pem())
+}
+
 fn refused(cluster: &str, user: &str) -> ConnectionError {
     take(cluster, user).expect_err("this must be refused")
 }
@@ -84,13 +90,32 @@ fn each_way_to_log_in_is_read() {
 fn inline_data_beats_a_file_and_is_decoded() {
     let cluster = "certificate-authority-data: Y2E=\ncertificate-authority: /nowhere\n\
                    tls-server-name: other.example\nproxy-url: http://proxy.example";
-    let user = "client-certificate-data: Y2VydA==\nclient-key-data: |\n  a2\n  V5";
-    let connection = take(cluster, user).unwrap();
+    let (certificate, key) = pair();
+    let folded = |text: &str| BASE64.encode(text).replace('L', "L\n  ");
+    let user = format!(
+        "client-certificate-data: {}\nclient-key-data: |\n  {}",
+        BASE64.encode(&certificate),
+        folded(&key)
+    );
+    let connection = take(cluster, &user).unwrap();
     assert_eq!(connection.tls.trust, Trust::Authorities("ca".into()));
     assert_eq!(connection.tls.server_name.as_deref(), Some("other.example"));
     assert_eq!(connection.proxy, Some("http://proxy.example".into()));
     let identity = connection.tls.identity.unwrap();
-    assert_eq!((identity.certificate.as_str(), identity.key.expose()), ("cert", "key"));
+    assert_eq!((identity.certificate, identity.key.expose()), (certificate, key.as_str()));
+}
+
+#[test]
+fn a_key_of_another_certificate_is_refused_before_anything_is_asked() {
+    let ((certificate, _), (_, key)) = (pair(), pair());
+    let user = format!(
+        "client-certificate-data: {}\nclient-key-data: {}",
+        BASE64.encode(certificate),
+        BASE64.encode(key)
+    );
+    let error = refused("", &user).to_string();
+    assert!(error.contains("`client-key` cannot be used"), "{error}");
+    assert!(error.contains("not the key of the client certificate"), "{error}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub(super) fn connection(
         (None, None) => Auth::None,
     };
     let tls = Tls { trust, server_name, identity };
-    Some(Connection { host: host?, tls, auth, impersonation: None, proxy })
+    Some(Connection { host: host?, tls, auth, impersonation: None, user: None, proxy })
 }
 
 /// Checks parts one by one, and has each problem point to its part.

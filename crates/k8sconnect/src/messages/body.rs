@@ -3,9 +3,26 @@
 
 use k8sconnect_core::field::{FieldPath, PathElement};
 use k8sconnect_core::identity::{IdentityChange, ObjectKey};
-use tfplugin::{AttributePath, Diagnostic};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::count;
+
+/// What is said of `yaml_body` where the body stands in `yaml_body_wo`.
+pub(crate) fn said_of_write_only(told: Diagnostics) -> Diagnostics {
+    let rename = |text: &str| text.replace("`yaml_body`", "`yaml_body_wo`");
+    let body = AttributePath::root("yaml_body");
+    told.into_iter()
+        .map(|one| Diagnostic {
+            summary: rename(&one.summary),
+            detail: rename(&one.detail),
+            path: match one.path {
+                Some(path) if path == body => Some(AttributePath::root("yaml_body_wo")),
+                path => path,
+            },
+            ..one
+        })
+        .collect()
+}
 
 pub(crate) fn none() -> Diagnostic {
     Diagnostic::error(

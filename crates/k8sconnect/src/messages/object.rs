@@ -392,17 +392,29 @@ pub(crate) fn waits_for_predecessor(key: &ObjectKey) -> Diagnostic {
     )
 }
 
-pub(crate) fn exists(key: &ObjectKey, live: &Value) -> Diagnostic {
+pub(crate) fn exists(desired: &Manifest, live: &Value) -> Diagnostic {
+    let key = desired.key();
+    let ways_out = match desired.is_stored() {
+        true => format!(
+            "To take it over as it is, set `adopt = true`, or import it:\n\n  \
+             terraform import ADDRESS '{}'\n\n\
+             The plan then tells what changes.",
+            import_id::of(key)
+        ),
+        // An import writes down what it finds, which is what a body that is never stored is to
+        // prevent.
+        false => "To take it over as it is, set `adopt = true`: the plan then tells what changes, \
+                  and nothing of the object comes into state. An import would store what the \
+                  object holds, until the next apply."
+            .to_owned(),
+    };
     Diagnostic::error(
         format!("{key} exists already"),
         paragraphs([
             &whose(live),
             &format!(
-                "It is not in this state, so it is not taken over unasked. To take it over as it \
-                 is, set `adopt = true`, or import it:\n\n  \
-                 terraform import ADDRESS '{}'\n\n\
-                 The plan then tells what changes. Otherwise give yours another name.",
-                import_id::of(key)
+                "It is not in this state, so it is not taken over unasked. {ways_out} Otherwise \
+                 give yours another name."
             ),
         ]),
     )

@@ -383,6 +383,20 @@ pub(crate) fn not_taken(
     on(diagnostic, attribute(manner), key)
 }
 
+/// The same where the patch was sent, and may have been carried out though nobody said so.
+pub(crate) fn in_doubt(told: Diagnostics, error: &Error) -> Diagnostics {
+    if !error.may_be_done() {
+        return told;
+    }
+    let doubt = "The target may have been patched all the same. Plan again when the server answers: \
+                 if the plan finds what this run left behind, `adopt = true` takes it over.";
+    let doubted = |mut one: Diagnostic| {
+        one.detail = paragraphs([&one.detail, doubt]);
+        one
+    };
+    told.into_iter().map(doubted).collect()
+}
+
 /// What a new patch takes, and what of it goes.
 pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
     let mut told = Diagnostics::new();

@@ -79,6 +79,38 @@ pub(crate) fn not_taken<'a>(subject: impl Into<Subject<'a>>, error: &Error) -> D
     }
 }
 
+/// What a write was to bring about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    Creation,
+    Change,
+}
+
+/// A write was not answered as it should. Where it may have been carried out all the same, that is
+/// told: state knows nothing of it.
+pub(crate) fn not_written<'a>(
+    subject: impl Into<Subject<'a>>,
+    error: &Error,
+    deed: Deed,
+) -> Diagnostic {
+    let mut told = not_taken(subject, error);
+    if error.may_be_done() {
+        let doubt = match deed {
+            Deed::Creation => {
+                "The object may have been created all the same, and state does not know it. Plan \
+                 again when the server answers: if the object is there, the plan says that it \
+                 exists already, and `adopt = true` takes it over as it is."
+            }
+            Deed::Change => {
+                "The object may have been changed all the same. Plan again when the server \
+                 answers: the plan shows what is still to be done."
+            }
+        };
+        told.detail = paragraphs([&told.detail, doubt]);
+    }
+    told
+}
+
 /// Points to no attribute: Terraform would print the whole `cluster`, with a token that is written
 /// out in it.
 pub(super) fn unreached(key: &ObjectKey, error: &Error) -> Diagnostic {

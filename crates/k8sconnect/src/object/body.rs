@@ -118,6 +118,14 @@ pub(crate) fn former(state: &ObjectModel, stored: &Stored) -> Result<Manifest, D
     Ok(Manifest::remembered(key, version, traces))
 }
 
+/// Calls the body in what is said by the name that it has in the configuration.
+pub(crate) fn named(config: &ObjectModel) -> fn(Diagnostics) -> Diagnostics {
+    match config.yaml_body.is_null() && !config.yaml_body_wo.is_null() {
+        true => messages::body::said_of_write_only,
+        false => std::convert::identity,
+    }
+}
+
 /// How the attribute of a body that is stored is spoken of. Whether the text is of a Secret may not
 /// be known from a text that cannot be read, so the word alone counts.
 pub(crate) fn attribute(config: &ObjectModel) -> Attribute {

@@ -1,6 +1,6 @@
 //! Ways to clusters, as configurations write them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::{ControlPlane, Speech, Target, Tool, Tunnel};
 
 use crate::workspace::{CONFIG_MAP, Workspace, never_says, says};
@@ -76,6 +76,7 @@ async fn every_way_in_is_written_as_documented_and_leads_there() {
     for tool in Tool::ALL {
         let mut at = Workspace::new(tool).await;
         let tunnel = Tunnel::open(at.cluster, Speech::Plain, None).await.unwrap();
+        let socks = Tunnel::open(at.cluster, Speech::Socks, None).await.unwrap();
         let (certificate, key) =
             at.cluster.certificate_for("somebody", Some("system:masters")).unwrap();
         at.runner.write("certificate.pem", &certificate).unwrap();
@@ -93,7 +94,22 @@ async fn every_way_in_is_written_as_documented_and_leads_there() {
         at.runner.write("plugin.sh", script).unwrap();
         let identity = "client_certificate = file(\"certificate.pem\")\nclient_key = \
                         base64encode(file(\"key.pem\"))";
-        let proxy = format!("proxy_url = {}", quoted(&tunnel.url()));
+        let proxy = |tunnel: &Tunnel| format!("proxy_url = {}", quoted(&tunnel.url()));
+        let (proxy, socks_proxy) = (proxy(&tunnel), proxy(&socks));
+        // The same in a kubeconfig.
+        let mut by_exec: Value = serde_json::from_str(&at.cluster.kubeconfig()).unwrap();
+        let version = "client.authentication.k8s.io/v1beta1";
+        by_exec["users"][0]["user"] = json!({ "exec": {
+            "apiVersion": version, "command": "sh",
+            "args": ["-c", script.replace("client.authentication.k8s.io/v1", version)],
+            "env": [{ "name": "TOKEN", "value": at.cluster.token() }],
+        } });
+        at.runner.write("by-exec", &by_exec.to_string()).unwrap();
+        let mut by_certificate = by_exec.clone();
+        by_certificate["users"][0]["user"] = json!({
+            "client-certificate": "certificate.pem", "client-key": "key.pem",
+        });
+        at.runner.write("by-certificate", &by_certificate.to_string()).unwrap();
         let token = "token = var.token";
         let ways = [
             format!("{host}\n{ca}\n{token}"),
@@ -102,7 +118,10 @@ async fn every_way_in_is_written_as_documented_and_leads_there() {
             format!("{host}\ninsecure = true\n{token}"),
             format!("{host}\n{ca}\n{token}\ntls_server_name = \"localhost\""),
             format!("{host}\n{ca}\n{token}\n{proxy}"),
+            format!("{host}\n{ca}\n{token}\n{socks_proxy}"),
             "kubeconfig = file(\"kubeconfig\")".to_owned(),
+            "kubeconfig = file(\"by-exec\")".to_owned(),
+            "config_path = \"by-certificate\"".to_owned(),
             "config_path = \"kubeconfig\"\ncontext = \"testkit\"".to_owned(),
         ];
         let mut main = "variable \"token\" { type = string }\n".to_owned();
@@ -117,9 +136,9 @@ async fn every_way_in_is_written_as_documented_and_leads_there() {
         at.runner.write("main.tf", &main).unwrap();
         at.init().await;
         let run = at.apply().await;
-        says(&run.text, "Apply complete! Resources: 8 added");
+        says(&run.text, "Apply complete! Resources: 11 added");
         says(&run.text, "The server's certificate is not checked");
-        assert!(!tunnel.asked().is_empty());
+        assert!(!tunnel.asked().is_empty() && !socks.asked().is_empty());
         at.plan_empty().await;
         at.destroy().await;
     }
@@ -147,8 +166,14 @@ async fn left_behind(at: &Workspace) -> String {
 
 #[tokio::test]
 async fn one_provider_block_serves_several_clusters_and_stores_no_credential() {
+    for tool in Tool::ALL {
+        several_clusters(tool).await;
+    }
+}
+
+async fn several_clusters(tool: Tool) {
     let other = ControlPlane::another().await;
-    let mut at = Workspace::new(Tool::Terraform).await;
+    let mut at = Workspace::new(tool).await;
     let name = at.namespace.name().to_owned();
     let namespace = serde_json::json!({
         "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name },
@@ -205,28 +230,34 @@ async fn one_provider_block_serves_several_clusters_and_stores_no_credential() {
 }
 
 #[tokio::test]
-async fn the_provider_block_may_depend_on_what_the_same_run_makes() {
+async fn a_way_may_depend_on_what_the_same_run_makes() {
     for tool in Tool::ALL {
         let mut at = Workspace::new(tool).await;
         let name = at.namespace.name().to_owned();
+        let way =
+            by_token(at.cluster, "token").replace("var.token", "terraform_data.cluster.output");
         let main = format!(
             "variable \"token\" {{ type = string }}\n\
              resource \"terraform_data\" \"cluster\" {{ input = var.token }}\n\
              provider \"k8sconnect\" {{\n  cluster = {}\n}}\n\
-             resource \"k8sconnect_object\" \"it\" {{\n  yaml_body = {}}}\n",
-            by_token(at.cluster, "token").replace("var.token", "terraform_data.cluster.output"),
-            body(&name)
+             resource \"k8sconnect_object\" \"it\" {{\n  yaml_body = {}}}\n\
+             resource \"k8sconnect_object\" \"more\" {{\n  cluster = {}\n  yaml_body = {}}}\n",
+            way,
+            body(&name),
+            way,
+            body(&name).replace("name: settings", "name: more"),
         );
         at.runner.write("main.tf", &main).unwrap();
         let token = at.cluster.token().to_owned();
         at.runner.variable("token", &token);
         at.init().await;
-        at.plan_changes().await;
+        let plan = at.plan_changes().await;
+        says(&plan.text, "3 to add");
         at.runner.apply_planned().await.unwrap().successful().unwrap();
         at.plan_empty().await;
         let shown = at.runner.show().await.unwrap();
         let resources = shown["values"]["root_module"]["resources"].as_array().unwrap();
-        let ours = resources.iter().find(|one| one["type"] == "k8sconnect_object").unwrap();
+        let ours = resources.iter().find(|one| one["address"] == "k8sconnect_object.it").unwrap();
         assert_eq!(ours["values"]["cluster"], Value::Null);
         at.destroy().await;
     }

@@ -124,7 +124,13 @@ fn claims(token: &str) -> Value {
 
 #[tokio::test]
 async fn a_token_of_a_service_account_is_granted_as_asked() {
-    let at = Workspace::new(Tool::Terraform).await;
+    for tool in Tool::ALL {
+        a_token_is_granted(tool).await;
+    }
+}
+
+async fn a_token_is_granted(tool: Tool) {
+    let at = Workspace::new(tool).await;
     let ns = at.namespace.name();
     let account = json!({"apiVersion": "v1", "kind": "ServiceAccount",
         "metadata": {"name": "robot", "namespace": ns}});
@@ -165,7 +171,10 @@ resource "k8sconnect_object" "kept" {{
         let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
         String::from_utf8(bytes).unwrap()
     };
-    let claims = claims(&decode("token"));
+    let token = decode("token");
+    let state = at.runner.show().await.unwrap().to_string();
+    never_says(&state, &token);
+    let claims = claims(&token);
     assert_eq!(claims["aud"], json!(["vault"]));
     assert_eq!(claims["sub"], format!("system:serviceaccount:{ns}:robot"));
     let lasts = claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap();

@@ -1,9 +1,11 @@
 //! Secrets everywhere, everything logged, and all that came out of it searched for them.
 //!
-//! Secret are the values of Secrets, what `sensitive_fields` names, a body that is never stored
-//! and the credentials of the cluster. Looked through are outputs, logs at `trace`, saved plans as
-//! text and as JSON, and state with its private part. What a user writes into `yaml_body` and
-//! `variables` is the user's own, and is left out of JSON before it is searched.
+//! Secret are the values of Secrets, made or patched, what `sensitive_fields` names, a body that is
+//! never stored and the credentials of the cluster: tokens, a plugin's too, keys and passwords.
+//! Looked through are outputs, logs at `trace`, saved plans as text and as JSON, and state with its
+//! private part. What a user writes into `yaml_body`, `patch`, `cluster` and `variables` is the
+//! user's own, and is left out of JSON before it is searched. What a user asks to read, by a data
+//! source or by `result` of a wait, stands in state and where Terraform shows that; nowhere else.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -21,6 +23,10 @@ const WRITE_ONLY: &str = "wr1te-0nly-s3cret-five";
 const DRIFTED: &str = "dr1fted-s3cret-six";
 const IMPORTED: &str = "imp0rted-s3cret-seven";
 const LATER: &str = "l4ter-s3cret-eight";
+const PATCHED: &str = "p4tched-s3cret-nine";
+const PRINTED: &str = "pr1nted-s3cret-ten";
+const PASSWORD: &str = "p4ssw0rd-s3cret-eleven";
+const READ: &str = "r3ad-s3cret-twelve";
 
 const MAIN: &str = r#"
 variable "listed" {
@@ -36,6 +42,10 @@ variable "string_data" {
   sensitive = true
 }
 variable "data" {
+  type      = string
+  sensitive = true
+}
+variable "patched" {
   type      = string
   sensitive = true
 }
@@ -89,7 +99,16 @@ resource "k8sconnect_object" "settings" {
 }
 
 resource "k8sconnect_object" "task" {
-  cluster          = { kubeconfig = file("kubeconfig") }
+  cluster = {
+    host                   = local.way.clusters[0].cluster.server
+    cluster_ca_certificate = local.way.clusters[0].cluster["certificate-authority-data"]
+    exec = {
+      api_version = "client.authentication.k8s.io/v1"
+      command     = "sh"
+      args        = ["PLUGIN"]
+      env         = { TOKEN = local.way.users[0].user.token }
+    }
+  }
   sensitive_fields = ["spec.template.spec.containers[*].env[name=TOKEN].value", "spec.template.spec.containers[*].args"]
   delete_propagation = "foreground"
   yaml_body = sensitive(<<-YAML
@@ -114,6 +133,34 @@ resource "k8sconnect_object" "task" {
   )
 }
 
+resource "k8sconnect_object" "certified" {
+  cluster   = CERTIFIED
+  yaml_body = <<-YAML
+    apiVersion: v1
+    kind: ConfigMap
+    metadata:
+      name: certified
+      namespace: NS
+  YAML
+}
+
+resource "k8sconnect_patch" "patched" {
+  target = { api_version = "v1", kind = "Secret", name = "theirs", namespace = "NS" }
+  patch  = sensitive(yamlencode({ data = { nine = BAD_PATCHED } }))
+}
+
+data "k8sconnect_object" "read" {
+  api_version = "v1"
+  kind        = "Secret"
+  name        = "read"
+  namespace   = "NS"
+}
+
+resource "k8sconnect_wait" "read" {
+  object_ref = { api_version = "v1", kind = "Secret", name = "read", namespace = "NS" }
+  wait_for   = { field = "data.twelve" }
+}
+
 resource "k8sconnect_object" "hidden" {
   yaml_body_wo_version = 1
   yaml_body_wo = <<-YAML
@@ -135,6 +182,9 @@ struct Configuration {
     image: &'static str,
     token: &'static str,
     write_only: &'static str,
+    patched: &'static str,
+    plugin: &'static str,
+    certified: &'static str,
 }
 
 const GOOD: Configuration = Configuration {
@@ -143,11 +193,25 @@ const GOOD: Configuration = Configuration {
     image: "nginx:1.29",
     token: "local.way.users[0].user.token",
     write_only: "${var.write_only}",
+    patched: "base64encode(var.patched)",
+    plugin: "plugin.sh",
+    certified: "{
+    host                   = local.way.clusters[0].cluster.server
+    cluster_ca_certificate = local.way.clusters[0].cluster[\"certificate-authority-data\"]
+    client_certificate     = file(\"certificate.pem\")
+    client_key             = file(\"key.pem\")
+  }",
 };
+
+/// Prints the token that it is given, or complains of one in words of its own.
+const PLUGIN: &str = "printf '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\
+    \"ExecCredential\",\"status\":{\"token\":\"%s\"}}' \"$TOKEN\"";
 
 struct Search {
     at: Workspace,
     needles: Vec<String>,
+    /// What may stand in state, because it was asked for.
+    asked_for: Vec<String>,
     tool: Tool,
 }
 
@@ -160,6 +224,7 @@ impl Search {
             ("listed", LISTED),
             ("env", VARIABLE),
             ("write_only", WRITE_ONLY),
+            ("patched", PATCHED),
         ];
         for (name, value) in variables {
             at.runner.variable(name, value);
@@ -170,10 +235,42 @@ impl Search {
         at.runner.env("KUBECONFIG", folder.join("kubeconfig").to_str().unwrap());
         let kubeconfig: Value = serde_json::from_str(&at.cluster.kubeconfig()).unwrap();
         let token = kubeconfig["users"][0]["user"]["token"].as_str().unwrap().to_owned();
-        let values =
-            [DATA, STRING_DATA, LISTED, VARIABLE, WRITE_ONLY, DRIFTED, IMPORTED, LATER, &token];
-        let needles = values.iter().flat_map(|v| [(*v).to_owned(), BASE64.encode(v)]).collect();
-        Self { at, needles, tool }
+        let (certificate, key) =
+            at.cluster.certificate_for("leaks", Some("system:masters")).unwrap();
+        let mut basic = kubeconfig.clone();
+        basic["users"][0]["user"] = json!({ "username": "me", "password": PASSWORD });
+        let complaint = format!("echo \"refused: Bearer {PRINTED}; log in\" >&2; exit 1");
+        for (name, text) in [
+            ("certificate.pem", certificate.as_str()),
+            ("key.pem", &key),
+            ("basic", &basic.to_string()),
+            ("plugin.sh", PLUGIN),
+            ("complaining.sh", &complaint),
+        ] {
+            at.runner.write(name, text).unwrap();
+        }
+        let lines = key.lines().filter(|line| !line.starts_with("-----"));
+        let login = format!("me:{PASSWORD}");
+        let values = [
+            DATA,
+            STRING_DATA,
+            LISTED,
+            VARIABLE,
+            WRITE_ONLY,
+            DRIFTED,
+            IMPORTED,
+            LATER,
+            PATCHED,
+            PRINTED,
+            PASSWORD,
+            &token,
+            &key,
+            &login,
+        ];
+        let both = |value: &&str| [(*value).to_owned(), BASE64.encode(value)];
+        let needles = values.iter().flat_map(both).chain(lines.map(ToOwned::to_owned)).collect();
+        let asked_for = both(&READ).to_vec();
+        Self { at, needles, asked_for, tool }
     }
 
     fn write(&self, with: &Configuration) {
@@ -183,13 +280,21 @@ impl Search {
             .replace("BAD_LISTED", with.listed)
             .replace("BAD_IMAGE", with.image)
             .replace("TOKEN_OF_SETTINGS", with.token)
-            .replace("BAD_WRITE_ONLY", with.write_only);
+            .replace("BAD_WRITE_ONLY", with.write_only)
+            .replace("BAD_PATCHED", with.patched)
+            .replace("PLUGIN", with.plugin)
+            .replace("CERTIFIED", with.certified);
         self.at.runner.write("main.tf", &main).unwrap();
     }
 
     #[track_caller]
     fn clean(&self, what: &str, text: &str) {
-        for needle in &self.needles {
+        self.clean_of(self.needles.iter().chain(&self.asked_for), what, text);
+    }
+
+    #[track_caller]
+    fn clean_of<'a>(&self, needles: impl IntoIterator<Item = &'a String>, what: &str, text: &str) {
+        for needle in needles {
             if let Some(place) = text.find(needle.as_str()) {
                 let start = text[..place].char_indices().rev().nth(300).map_or(0, |(at, _)| at);
                 let end = (place + needle.len() + 100).min(text.len());
@@ -201,7 +306,7 @@ impl Search {
 
     fn clean_json(&self, what: &str, mut json: Value) {
         forget_what_users_wrote(&mut json);
-        self.clean(what, &json.to_string());
+        self.clean_of(&self.needles, what, &json.to_string());
     }
 
     async fn saved_plan(&self) {
@@ -212,10 +317,10 @@ impl Search {
 
     async fn state(&self) {
         let text = self.at.runner.run(&["show", "-no-color"]).await.unwrap();
-        self.clean("state as text", &text.successful().unwrap().text);
+        self.clean_of(&self.needles, "state as text", &text.successful().unwrap().text);
         self.clean_json("state as JSON", self.at.runner.show().await.unwrap());
         let file = self.at.runner.directory().join("terraform.tfstate");
-        let mut state: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let state: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         let mut opened = 0;
         for instance in state["resources"].as_array().unwrap().iter().flat_map(|it| {
             it["instances"].as_array().unwrap().iter().filter(|it| it["private"].is_string())
@@ -229,14 +334,16 @@ impl Search {
             }
         }
         assert!(opened > 3, "private state was not found");
-        forget_what_users_wrote(&mut state);
-        self.clean("the state file", &state.to_string());
+        self.clean_json("the state file", state);
     }
 
     fn log(&self) {
         let log = std::fs::read_to_string(self.at.runner.directory().join("trace.log")).unwrap();
         assert!(log.contains("k8sconnect_cluster"), "the provider logged nothing");
-        self.clean("the log", &log);
+        self.clean_of(&self.needles, "the log", &log);
+        // Terraform logs what it keeps of attributes whose type is not fixed, such as `result`.
+        let ours = log.lines().filter(|line| line.contains("k8sconnect_cluster"));
+        self.clean("the provider's log", &ours.collect::<Vec<_>>().join("\n"));
     }
 }
 
@@ -247,7 +354,9 @@ fn decoded(text: &str) -> String {
 fn forget_what_users_wrote(json: &mut Value) {
     match json {
         Value::Object(map) => {
-            for name in ["yaml_body", "kubeconfig", "token", "variables"] {
+            let own =
+                ["yaml_body", "patch", "kubeconfig", "token", "client_key", "env", "variables"];
+            for name in own {
                 map.remove(name);
             }
             map.values_mut().for_each(forget_what_users_wrote);
@@ -315,6 +424,13 @@ async fn nothing_leaks(tool: Tool) {
     let policies = talkative_policies(&search.at).await;
     let ns = search.at.namespace.name().to_owned();
 
+    let vault = search.at.cluster.act_as("vault");
+    for (name, key, value) in [("theirs", "nine", DRIFTED), ("read", "twelve", READ)] {
+        let object = json!({"apiVersion": "v1", "kind": "Secret",
+            "metadata": {"name": name, "namespace": ns}, "stringData": {key: value}});
+        vault.create(object).await.unwrap();
+    }
+
     // An apply.
     search.write(&GOOD);
     search.at.init().await;
@@ -340,6 +456,8 @@ async fn nothing_leaks(tool: Tool) {
             Configuration { listed: "l1x", token: "var.env", ..GOOD },
             "does not accept the credentials",
         ),
+        (Configuration { patched: "[var.patched]", ..GOOD }, "expected"),
+        (Configuration { plugin: "complaining.sh", ..GOOD }, "Bearer (hidden); log in"),
         (Configuration { write_only: "[\"${var.write_only}\"]", ..GOOD }, ""),
     ];
     for (wrong, words) in &broken {
@@ -357,6 +475,11 @@ async fn nothing_leaks(tool: Tool) {
         assert!(!failed.succeeded());
         search.clean("a failed apply", &failed.text);
     }
+    // A login that may not even look.
+    search.write(&Configuration { certified: "{ kubeconfig = file(\"basic\") }", ..GOOD });
+    let plan = search.at.plan_changes().await;
+    search.clean("a plan by password", &plan.text);
+    search.saved_plan().await;
     search.write(&Configuration { image: "nginx:1.30", ..GOOD });
     search.at.runner.variable("env", LATER);
     let plan = search.at.plan_changes().await;
@@ -374,6 +497,9 @@ async fn nothing_leaks(tool: Tool) {
     let hidden = Target::new("v1", "Secret", ns.as_str(), "hidden");
     let drifted = json!({"data": {"five": BASE64.encode(DRIFTED)}});
     editor.merge_patch(&hidden, drifted).await.unwrap();
+    let theirs = Target::new("v1", "Secret", ns.as_str(), "theirs");
+    let drifted = json!({"data": {"nine": BASE64.encode(DRIFTED)}});
+    editor.merge_patch(&theirs, drifted).await.unwrap();
     let settings = Target::new("v1", "ConfigMap", ns.as_str(), "settings");
     let drifted = json!({"data": {"password": format!("l1-{DRIFTED}")}});
     editor.merge_patch(&settings, drifted).await.unwrap();
@@ -409,7 +535,8 @@ async fn nothing_leaks(tool: Tool) {
     search.at.plan_empty().await;
     search.state().await;
     let destroyed = search.at.destroy().await;
-    search.clean("a destroy", &destroyed.text);
+    // Terraform shows a `result` that goes.
+    search.clean_of(&search.needles, "a destroy", &destroyed.text);
     search.log();
     for target in policies.iter().rev() {
         search.at.cluster.delete(target).await.unwrap();

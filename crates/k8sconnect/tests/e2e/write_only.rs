@@ -118,6 +118,7 @@ async fn what_cannot_change_is_replaced_on_proof_though_the_former_body_is_not_k
     write(&mut at, &fixed, "2", "hunter3");
     let plan = at.plan_changes().await;
     says(&plan.text, "must be replaced");
+    says(&plan.text, "restore the old values in `yaml_body_wo`");
     says(&plan.text, "1 to add, 0 to change, 1 to destroy");
     for part in ["hunter", "aHVudGVy"] {
         never_says(&plan.text, part);
@@ -159,7 +160,10 @@ async fn it_is_adopted_tainted_and_replaced_like_any_other() {
     at.cluster.act_as("vault").create(there).await.unwrap();
     write(&mut at, SECRET, "1", "hunter2");
     at.init().await;
-    says(&at.plan_fails().await.text, "exists already");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "exists already");
+    says(&plan.text, "nothing of the object comes into state");
+    never_says(&plan.text, "terraform import");
     write(&mut at, SECRET, "1\n  adopt = true", "hunter2");
     let plan = at.plan_changes().await;
     says(&plan.text, "exists already and will be taken over");

@@ -156,7 +156,7 @@ async fn what_is_wrong_in_the_provider_block_is_told_there_or_named_in_words() {
 async fn a_proxy_leads_there_whatever_it_speaks() {
     let world = World::new().await;
     let server = world.cluster.url().strip_prefix("https://").unwrap().to_owned();
-    for speech in [Speech::Plain, Speech::Tls] {
+    for speech in [Speech::Plain, Speech::Tls, Speech::Socks] {
         let tunnel = Tunnel::open(world.cluster, speech, None).await.unwrap();
         let cluster = with(world.by_token(), &json!({ "proxy_url": tunnel.url() }));
         lets_in(&world, &world.core(), &cluster, "a proxy").await;

@@ -279,3 +279,16 @@ async fn a_server_that_is_never_ready_is_told_with_how_often_it_was_tried() {
     assert_eq!(*attempts as usize, at.asked().len());
     assert!(error.why().contains("shutting down. It was tried"), "{error}");
 }
+
+#[tokio::test]
+async fn a_write_whose_answer_is_lost_may_have_been_done_and_one_that_never_left_has_not() {
+    let at = Scene::new().await;
+    at.get().await.unwrap();
+    at.proxy.rule(Rule::new(at.which(), Turn::Every, Fate::ResetAfter));
+    let error = at.set("ours").await.unwrap_err();
+    assert!(matches!(error, Error::AnswerLost { .. }) && error.may_be_done(), "{error}");
+    assert_eq!(at.word().await, "ours");
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(1);
+    let error = at.cluster.until(deadline).get(&at.location).await.unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "a read is nothing to doubt: {error}");
+}

@@ -58,6 +58,19 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let taken = status(422, "provided port is already allocated", &[]);
     messages.push(refusal::unproved((&web()).into(), &fixed, &taken));
     let host = || "https://127.0.0.1:6443".to_owned();
+    let lost = Error::AnswerLost {
+        host: host(),
+        request: "PATCH /apis/apps/v1/namespaces/shop/deployments/web".into(),
+        trouble: Trouble::Closed,
+        attempts: 4,
+    };
+    messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Creation));
+    messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Change));
+    for (code, user) in [(401, Some("ci".to_owned())), (403, None)] {
+        let status = Box::new(status(code, "system:anonymous cannot do that", &[]));
+        let nobody = Error::Anonymous { host: host(), user, status };
+        messages.push(refusal::unanswered(web().key(), &nobody));
+    }
     for trouble in [
         Trouble::Refused,
         Trouble::UnknownAuthority,

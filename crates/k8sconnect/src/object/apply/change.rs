@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Work;
-use crate::messages::refusal::Subject;
+use crate::messages::refusal::{Deed, Subject, not_written};
 use crate::object::held::Held;
 use crate::object::home;
 use crate::object::read::seen_of;
@@ -42,7 +42,7 @@ pub(super) async fn make(
         {
             home::missed_at_home(&work.cluster, held).await?;
         }
-        return written.map_err(|error| messages::refusal::not_taken(former, &error).into());
+        return written.map_err(|error| not_written(former, &error, Deed::Change).into());
     }
     let mut live = work.session.memory.recall_for_write(held.id());
     for _ in 0..TRIES {
@@ -55,7 +55,7 @@ pub(super) async fn make(
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
             Err(error) => {
                 let former = Subject { manifest: &work.manifest, former: Some(&seen) };
-                return Err(messages::refusal::not_taken(former, &error).into());
+                return Err(not_written(former, &error, Deed::Change).into());
             }
         }
     }

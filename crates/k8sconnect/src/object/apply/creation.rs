@@ -15,6 +15,7 @@ use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
 use super::Work;
+use crate::messages::refusal::{Deed, not_written};
 use crate::object::read::seen_of;
 use crate::place::{location, place};
 use crate::terms::Adoption;
@@ -41,7 +42,7 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
             Err(error) => error,
         };
         let Error::Refused(status) = &error else {
-            return Err(messages::refusal::not_taken(&work.manifest, &error).into());
+            return Err(not_written(&work.manifest, &error, Deed::Creation).into());
         };
         match status.rejection() {
             Rejection::NamespaceMissing => namespace(work, &mut turn, &location, deadline).await?,
@@ -138,7 +139,7 @@ async fn in_the_way(
     }
     match work.terms.adoption {
         Adoption::TakeOver => take_over(work, location, id, answer.object).await,
-        Adoption::Refuse => Err(messages::object::exists(key, &answer.object).into()),
+        Adoption::Refuse => Err(messages::object::exists(&work.manifest, &answer.object).into()),
     }
 }
 
@@ -164,7 +165,9 @@ pub(super) async fn take_over(
                     Found::Absent(_) | Found::NotServed(_) => return Ok(None),
                 }
             }
-            Err(error) => return Err(messages::refusal::not_taken(&work.manifest, &error).into()),
+            Err(error) => {
+                return Err(not_written(&work.manifest, &error, Deed::Change).into());
+            }
         }
     }
     Err(messages::object::changed_meanwhile(key).into())

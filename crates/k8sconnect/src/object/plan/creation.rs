@@ -66,7 +66,7 @@ pub(super) async fn plan(
                 state.managed_state_projection = adoption(asked, &location, &live, notices).await?;
                 return Ok(state);
             }
-            Adoption::Refuse => return Err(messages::object::exists(key, &live).into()),
+            Adoption::Refuse => return Err(messages::object::exists(asked.desired, &live).into()),
         },
         Observation::Refused(status) => {
             return Err(messages::refusal::refused(asked.desired, &status).into());

@@ -157,7 +157,7 @@ impl Job<'_> {
                 Ok(Step::Made(done))
             }
             Err(error) if surgery.disturbed(&error, &live).await => Ok(Step::Again),
-            Err(error) => Err(surgery.not_taken(&error, &live)),
+            Err(error) => Err(messages::patch::in_doubt(surgery.not_taken(&error, &live), &error)),
         }
     }
 

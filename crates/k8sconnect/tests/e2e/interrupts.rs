@@ -1,0 +1,118 @@
+//! Ctrl-C while something takes long: it ends within seconds, in our words, and state is true.
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use testkit::audit::Persistence;
+use testkit::proxy::{Fate, Proxy, Reply, Rule, Turn, Which};
+use testkit::{Target, Tool};
+
+use crate::workspace::{CONFIG_MAP, Workspace, says};
+
+/// Terraform itself takes a second or two to end.
+const SOON: Duration = Duration::from_secs(10);
+const APPLY: [&str; 4] = ["apply", "-auto-approve", "-input=false", "-no-color"];
+
+/// Waits for what a test cannot be told of.
+async fn until(mut come: impl FnMut() -> bool) {
+    while !come() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn writes(proxy: &Proxy) -> usize {
+    let written = |one: &&testkit::proxy::Recorded| {
+        one.method == Method::PATCH && one.persistence() == Persistence::Real
+    };
+    proxy.requests().iter().filter(written).count()
+}
+
+async fn managed(at: &Workspace) -> Vec<String> {
+    let listed = at.runner.state(&["list"]).await.unwrap();
+    listed.stdout.lines().map(ToOwned::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_long_wait_ends_and_what_was_made_before_it_is_kept() {
+    for tool in Tool::ALL {
+        let at = Workspace::new(tool).await;
+        let object = at.resource("settings", CONFIG_MAP, "");
+        let wait = "resource \"k8sconnect_wait\" \"it\" {\n  \
+            cluster = { kubeconfig = file(\"kubeconfig\") }\n  \
+            object_ref = k8sconnect_object.settings.object_ref\n  \
+            wait_for = { field = \"data.never\", timeout = \"10m\" }\n}\n";
+        at.runner.write("main.tf", &format!("{object}{wait}")).unwrap();
+        at.init().await;
+        let proxy = Proxy::before(at.cluster).await.unwrap();
+        at.kubeconfig(&proxy.kubeconfig());
+        let watched = || proxy.requests().iter().any(testkit::proxy::Recorded::is_watch);
+        let (run, took) = at.runner.run_interrupted(&APPLY, until(watched)).await.unwrap();
+        assert!(!run.succeeded() && took < SOON, "{took:?}: {}", run.text);
+        says(&run.text, "was interrupted");
+        assert_eq!(managed(&at).await.first().unwrap(), "k8sconnect_object.settings");
+        let plan = at.plan_changes().await;
+        says(&plan.text, "1 to add, 0 to change");
+        at.destroy().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_tried_again_and_again_ends_and_says_what_may_have_been_done() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let proxy = Proxy::before(at.cluster).await.unwrap();
+    at.kubeconfig(&proxy.kubeconfig());
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    let which = || Which::any().method(Method::PATCH).persistence(Persistence::Real);
+    let busy = Reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "", "shutting down");
+    proxy.rule(Rule::new(which(), Turn::Every, Fate::Answer(busy)));
+    let tried = until(|| writes(&proxy) >= 3);
+    let (run, took) = at.runner.run_interrupted(&APPLY, tried).await.unwrap();
+    assert!(!run.succeeded() && took < SOON, "{took:?}: {}", run.text);
+    says(&run.text, "Interrupted while the API server");
+    assert_eq!(managed(&at).await, [""; 0]);
+    let target = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    assert_eq!(at.cluster.read(&target).await.unwrap(), None);
+
+    // The server does as it is told, and no answer arrives.
+    proxy.forget_rules();
+    proxy.rule(Rule::new(which(), Turn::Every, Fate::ResetAfter));
+    let before = writes(&proxy);
+    let tried = until(|| writes(&proxy) >= before + 3);
+    let (run, took) = at.runner.run_interrupted(&APPLY, tried).await.unwrap();
+    assert!(!run.succeeded() && took < SOON, "{took:?}: {}", run.text);
+    says(&run.text, "The object may have been created all the same, and state does not know it");
+    assert_eq!(managed(&at).await, [""; 0]);
+    let made = at.cluster.read(&target).await.unwrap().unwrap();
+
+    // And it is as was said.
+    proxy.forget_rules();
+    says(&at.plan_fails().await.text, "exists already");
+    at.object_with("settings", CONFIG_MAP, "adopt = true");
+    at.apply().await;
+    at.plan_empty().await;
+    let taken = at.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(taken["metadata"]["uid"], made["metadata"]["uid"]);
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_credential_plugin_that_hangs_is_ended() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let ran = at.runner.directory().join("ran");
+    let plugin = format!(
+        "exec = {{\n  api_version = \"client.authentication.k8s.io/v1\"\n  command = \"sh\"\n  \
+         args = [\"-c\", \"touch '{}'; trap '' INT; exec sleep 300\"]\n}}",
+        ran.display()
+    );
+    let cluster = format!("host = \"{}\"\n  {plugin}", at.cluster.url());
+    let objects = ["one", "two", "three"].map(|name| {
+        let body = CONFIG_MAP.replace("name: settings", &format!("name: {name}"));
+        at.resource(name, &body, "").replace("kubeconfig = file(\"kubeconfig\")", &cluster)
+    });
+    at.runner.write("main.tf", &objects.join("\n")).unwrap();
+    at.init().await;
+    let plan = ["plan", "-input=false", "-no-color"];
+    let (run, took) = at.runner.run_interrupted(&plan, until(|| ran.exists())).await.unwrap();
+    assert!(!run.succeeded() && took < SOON, "{took:?}: {}", run.text);
+    says(&run.text, "It was not waited for, since you asked to stop");
+}
