@@ -388,8 +388,8 @@ pub(crate) fn in_doubt(told: Diagnostics, error: &Error) -> Diagnostics {
     if !error.may_be_done() {
         return told;
     }
-    let doubt = "The target may have been patched all the same. Plan again when the server answers: \
-                 if the plan finds what this run left behind, `adopt = true` takes it over.";
+    let doubt = "The target may have been patched all the same. If the next plan finds what this run \
+                 left behind, `adopt = true` takes it over.";
     let doubted = |mut one: Diagnostic| {
         one.detail = paragraphs([&one.detail, doubt]);
         one

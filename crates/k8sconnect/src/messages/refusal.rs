@@ -97,13 +97,13 @@ pub(crate) fn not_written<'a>(
     if error.may_be_done() {
         let doubt = match deed {
             Deed::Creation => {
-                "The object may have been created all the same, and state does not know it. Plan \
-                 again when the server answers: if the object is there, the plan says that it \
-                 exists already, and `adopt = true` takes it over as it is."
+                "The object may have been created all the same, and state does not know it. If it \
+                 is there, the next plan says that it exists already, and `adopt = true` takes it \
+                 over as it is."
             }
             Deed::Change => {
-                "The object may have been changed all the same. Plan again when the server \
-                 answers: the plan shows what is still to be done."
+                "The object may have been changed all the same: the next plan shows what is still \
+                 to be done."
             }
         };
         told.detail = paragraphs([&told.detail, doubt]);

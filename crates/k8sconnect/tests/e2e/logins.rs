@@ -116,71 +116,67 @@ async fn a_token_file_is_read_again_when_what_it_held_is_refused() {
 
 #[tokio::test]
 async fn a_changed_credential_is_an_update_in_place_that_writes_nothing_to_the_cluster() {
-    for tool in Tool::ALL {
-        let at = Workspace::new(tool).await;
-        let namespace = at.namespace.name();
-        let (certificate, key) =
-            at.cluster.certificate_for("somebody", Some("system:masters")).unwrap();
-        for (name, text) in [
-            ("certificate.pem", certificate.as_str()),
-            ("key.pem", &key),
-            ("ca.pem", at.cluster.ca()),
-            ("token", at.cluster.token()),
-        ] {
-            at.runner.write(name, text).unwrap();
-        }
-        let there =
-            format!("host = \"{}\"\n  cluster_ca_certificate = file(\"ca.pem\")", at.cluster.url());
-        write(&at, &["one"], &format!("{there}\n  token = file(\"token\")"));
-        at.init().await;
-        at.apply().await;
-        at.plan_empty().await;
-        let by_certificate = format!(
-            "{there}\n  client_certificate = file(\"certificate.pem\")\n  \
-             client_key = file(\"key.pem\")"
-        );
-        write(&at, &["one"], &by_certificate);
-        let (run, asked) = at.cluster.count_during(namespace, at.apply()).await.unwrap();
-        says(&run.text, "0 added, 1 changed, 0 destroyed");
-        never_says(&run.text, "Warning");
-        let asked: Vec<_> = asked.iter().map(Request::in_short).collect();
-        assert_eq!(asked, ["get"], "by the refresh");
-        at.plan_empty().await;
-        at.destroy().await;
+    let at = Workspace::new(Tool::OpenTofu).await;
+    let namespace = at.namespace.name();
+    let (certificate, key) =
+        at.cluster.certificate_for("somebody", Some("system:masters")).unwrap();
+    for (name, text) in [
+        ("certificate.pem", certificate.as_str()),
+        ("key.pem", &key),
+        ("ca.pem", at.cluster.ca()),
+        ("token", at.cluster.token()),
+    ] {
+        at.runner.write(name, text).unwrap();
     }
+    let there =
+        format!("host = \"{}\"\n  cluster_ca_certificate = file(\"ca.pem\")", at.cluster.url());
+    write(&at, &["one"], &format!("{there}\n  token = file(\"token\")"));
+    at.init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    let by_certificate = format!(
+        "{there}\n  client_certificate = file(\"certificate.pem\")\n  \
+         client_key = file(\"key.pem\")"
+    );
+    write(&at, &["one"], &by_certificate);
+    let (run, asked) = at.cluster.count_during(namespace, at.apply()).await.unwrap();
+    says(&run.text, "0 added, 1 changed, 0 destroyed");
+    never_says(&run.text, "Warning");
+    let asked: Vec<_> = asked.iter().map(Request::in_short).collect();
+    assert_eq!(asked, ["get"], "by the refresh");
+    at.plan_empty().await;
+    at.destroy().await;
 }
 
 #[tokio::test]
 async fn an_expired_token_in_state_keeps_the_object_and_the_next_apply_mends_it() {
-    for tool in Tool::ALL {
-        let at = Workspace::new(tool).await;
-        at.runner.write("ca.pem", at.cluster.ca()).unwrap();
-        at.runner.write("token", at.cluster.token()).unwrap();
-        let cluster = format!(
-            "host = \"{}\"\n  cluster_ca_certificate = file(\"ca.pem\")\n  token = file(\"token\")",
-            at.cluster.url()
-        );
-        write(&at, &["one"], &cluster);
-        at.init().await;
-        at.apply().await;
-        // As if the one that was applied with had been of an hour ago.
-        let path = at.runner.directory().join("terraform.tfstate");
-        let state = std::fs::read_to_string(&path).unwrap();
-        let aged = state.replace(at.cluster.token(), "of-an-hour-ago");
-        assert_ne!(aged, state);
-        std::fs::write(&path, aged).unwrap();
-        let writes = async {
-            let plan = at.plan_changes().await;
-            says(&plan.text, "could not be refreshed");
-            says(&plan.text, "better kept in the provider block");
-            says(&plan.text, "0 to add, 1 to change, 0 to destroy");
-            at.runner.apply_planned().await.unwrap().successful().unwrap();
-        };
-        let ((), asked) = at.cluster.count_during(at.namespace.name(), writes).await.unwrap();
-        let written = |one: &Request| one.writes() || one.persistence == Persistence::DryRun;
-        assert!(!asked.iter().any(written), "{asked:?}");
-        let plan = at.plan_empty().await;
-        never_says(&plan.text, "Warning");
-        at.destroy().await;
-    }
+    let at = Workspace::new(Tool::Terraform).await;
+    at.runner.write("ca.pem", at.cluster.ca()).unwrap();
+    at.runner.write("token", at.cluster.token()).unwrap();
+    let cluster = format!(
+        "host = \"{}\"\n  cluster_ca_certificate = file(\"ca.pem\")\n  token = file(\"token\")",
+        at.cluster.url()
+    );
+    write(&at, &["one"], &cluster);
+    at.init().await;
+    at.apply().await;
+    // As if the one that was applied with had been of an hour ago.
+    let path = at.runner.directory().join("terraform.tfstate");
+    let state = std::fs::read_to_string(&path).unwrap();
+    let aged = state.replace(at.cluster.token(), "of-an-hour-ago");
+    assert_ne!(aged, state);
+    std::fs::write(&path, aged).unwrap();
+    let writes = async {
+        let plan = at.plan_changes().await;
+        says(&plan.text, "could not be refreshed");
+        says(&plan.text, "better kept in the provider block");
+        says(&plan.text, "0 to add, 1 to change, 0 to destroy");
+        at.runner.apply_planned().await.unwrap().successful().unwrap();
+    };
+    let ((), asked) = at.cluster.count_during(at.namespace.name(), writes).await.unwrap();
+    let written = |one: &Request| one.writes() || one.persistence == Persistence::DryRun;
+    assert!(!asked.iter().any(written), "{asked:?}");
+    let plan = at.plan_empty().await;
+    never_says(&plan.text, "Warning");
+    at.destroy().await;
 }

@@ -117,6 +117,15 @@ async fn a_changed_credential_is_an_update_in_place_that_writes_nothing() {
     assert_eq!(asked, ["get"], "by the refresh; the plan asks only which cluster it is");
     let plan = world.core().plan(OBJECT, &config, Some(&state)).await.unwrap();
     assert_eq!(plan.action, Action::NoOp);
+
+    // One that is none is told, and not stored to be told by the next refresh.
+    let mut nobody: Json = serde_json::from_str(&world.cluster.kubeconfig()).unwrap();
+    nobody["users"][0]["user"] = json!({});
+    let config = world.config_at(&json!({ "kubeconfig": nobody.to_string() }), &body);
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let refused = core.plan(OBJECT, &config, Some(&read)).await.unwrap_err().to_string();
+    assert!(refused.contains("No credentials were sent: user `admin`"), "{refused}");
 }
 
 #[tokio::test]

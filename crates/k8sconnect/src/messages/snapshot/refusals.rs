@@ -53,6 +53,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
     let replaced = refusal::immutable((&web()).into(), &fixed, &fixed.details.causes);
     messages.push(refusal::immutable_known_late(&web(), &replaced));
+    messages.extend(body::said_of_write_only(replaced.clone().into()));
     messages.push(replaced);
     messages.push(refusal::emptied((&web()).into(), &fixed, &fixed.details.causes[0]));
     let taken = status(422, "provided port is already allocated", &[]);
@@ -66,6 +67,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     };
     messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Creation));
     messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Change));
+    messages.extend(patch::in_doubt(refusal::not_taken(&web(), &lost).into(), &lost));
     for (code, user) in [(401, Some("ci".to_owned())), (403, None)] {
         let status = Box::new(status(code, "system:anonymous cannot do that", &[]));
         let nobody = Error::Anonymous { host: host(), user, status };

@@ -1,6 +1,6 @@
 //! Whether a plan is made in the cluster that the object lives in.
 
-use k8sconnect_cluster::{Found, Location, Targets};
+use k8sconnect_cluster::{Error, Found, Location, Targets};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
@@ -78,7 +78,7 @@ async fn ask_the_object(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostic
         Ok(Found::Object(answer)) => !matches!(whose(held, &answer.object), Whose::AnotherObject),
         Ok(Found::Absent(_) | Found::NotServed(_)) => false,
         // Credentials that may not look prove nothing, and may still be meant.
-        Err(error) if error.code() == Some(403) => true,
+        Err(Error::Refused(status)) if status.code == 403 => true,
         Err(error) => {
             return Err(messages::refusal::unanswered(held.key(), &error).into());
         }
@@ -105,7 +105,7 @@ pub(super) async fn catch_up(
         },
         Ok(Found::Absent(_)) => Err(messages::whereabouts::gone_unseen(key).into()),
         Ok(Found::NotServed(_)) => Err(messages::object::kind_no_longer_served(key).into()),
-        Err(error) if error.code() == Some(403) => Ok(None),
+        Err(Error::Refused(status)) if status.code == 403 => Ok(None),
         Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
     }
 }
