@@ -234,7 +234,9 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
     let key = web.key();
     let forbidden = Refused(Box::new(status(403, "deployments is forbidden", &[])));
     let status = Box::new(status(401, "Unauthorized", &[]));
-    let expired = Unauthorized { host: "https://k.example".into(), status };
+    let expired = Unauthorized { host: "https://k.example".into(), status: status.clone() };
+    let (host, user) = ("https://k.example".to_owned(), Some("ci".to_owned()));
+    let nobody = k8sconnect_cluster::Error::Anonymous { host, user, status };
     let host = "https://k.example".to_owned();
     let moved =
         k8sconnect_cluster::Error::Unreachable { host, trouble: Trouble::NoRoute, attempts: 1 };
@@ -246,6 +248,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::not_refreshed(key, &forbidden, Way::ItsOwn),
         whereabouts::not_refreshed(key, &expired, Way::ItsOwn),
         whereabouts::not_refreshed(key, &expired, Way::ProviderBlocks),
+        whereabouts::not_refreshed(key, &nobody, Way::ProviderBlocks),
         whereabouts::unanswered(key, &moved, Way::ItsOwn),
         whereabouts::way_unusable(key, &connection::unusable(&lost).into()),
         object::not_deleted((&web).into(), &expired),

@@ -12,7 +12,9 @@ const KEPT: &str = "State keeps the object as it was last seen; whether it chang
 
 /// The credentials do not suffice to look at the object.
 pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error, whose: Way) -> Diagnostic {
+    let login = error.advice();
     let advice = match (error.code(), whose) {
+        _ if matches!(error, Error::Anonymous { .. }) => login.as_str(),
         (Some(403), _) => "Give the credentials leave to read it.",
         (_, Way::ProviderBlocks) => "Give the provider block credentials that the server accepts.",
         (_, Way::ItsOwn) => {
