@@ -10,6 +10,7 @@
 
 mod check;
 mod gone;
+mod inherited;
 mod judge;
 mod operation;
 mod outcome;
@@ -26,6 +27,7 @@ use crate::projection::ConcealmentKey;
 use crate::secrecy::Secrecy;
 use crate::yaml::{self, YamlError};
 
+pub use inherited::Inherited;
 pub use judge::{Claimed, Kept, Scene, Verdict, claimed, held_before, manager_of};
 pub use operation::{Operation, Trouble};
 pub use outcome::{Outcome, Written, leaves_now};

@@ -245,7 +245,11 @@ impl Patch {
     ) -> Result<bool, FieldsV1Error> {
         let entry = match &self.form {
             Form::Apply(_) => {
-                let owners = Owners::of_object(live)?;
+                let owners = match self.key.gvk.is_secret() {
+                    // Another provider may have applied `stringData` under this name.
+                    true => Owners::of_object(live)?.with_string_data_as_data(),
+                    false => Owners::of_object(live)?,
+                };
                 without_marks(&owners.applied_by(manager)) == kept.ours(manager)
             }
             Form::Merge(_) | Form::Json(_) => true,

@@ -11,10 +11,10 @@ use k8sconnect_core::patch::Patch;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
 use tokio::time::Instant;
 
-use super::PATIENCE;
 use super::held::Held;
 use super::model::PatchModel;
 use super::plan::{self, Adoption};
+use super::{PATIENCE, upgrade};
 use crate::connect::Reach;
 use crate::object::new_key;
 use crate::session::Session;
@@ -70,10 +70,14 @@ pub(crate) async fn update(
     let location = held.location(&work.targets).await?;
     let recalled = plan::recall(session, &work.patch, Some(held.id()));
     match &recalled {
-        Some((live, _)) => held.recover(live),
+        Some((live, _)) => {
+            held.recover(live);
+            upgrade::recover(&mut held, &work.targets, &location, live).await;
+        }
         None if held.past().is_none() => {
             if let Ok(Found::Object(answer)) = work.targets.get(&location).await {
                 held.recover(&answer.object);
+                upgrade::recover(&mut held, &work.targets, &location, &answer.object).await;
             }
         }
         None => {}

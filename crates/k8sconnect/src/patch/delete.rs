@@ -36,7 +36,7 @@ pub(crate) fn plan(
         }
         Some(Unread::NoEntry) | None => {}
     }
-    notices.extend(messages::patch::returns(&held.key, &held.model.former()));
+    notices.extend(messages::patch::returns(&held.key, &held.former_holders()));
     Ok(request.private)
 }
 

@@ -4,6 +4,8 @@
 //! rest of state. What was lost is then put together again: state lists the fields, and the object
 //! bears the note of from whom they were taken.
 
+use std::collections::BTreeMap;
+
 use k8sconnect_cluster::{Kind, Location, Served, Targets};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ObjectKey;
@@ -61,6 +63,22 @@ impl Held {
     /// Whether another provider made the patch, which listed no former owners.
     pub(crate) fn is_foreign(&self) -> bool {
         self.stored.kept.is_none() && self.model.previous_owners.is_null()
+    }
+
+    /// To whom each field goes back, as far as anything was written down: to nobody, where not.
+    pub(crate) fn former_holders(&self) -> BTreeMap<String, Vec<Manager>> {
+        let mut former = self.model.former();
+        former.extend(self.unrecorded().into_iter().map(|path| (path, vec![])));
+        former
+    }
+
+    /// The fields of which nobody wrote down who held them before: another provider patched them.
+    pub(crate) fn unrecorded(&self) -> Vec<String> {
+        let recorded = self.model.previous_owners.known();
+        let kept = self.stored.kept.iter().flat_map(|kept| kept.texts.keys());
+        kept.map(FieldPath::shown)
+            .filter(|path| recorded.is_none_or(|recorded| !recorded.contains_key(path)))
+            .collect()
     }
 
     /// Puts together what private state held, if it was lost, from state and from the object. An

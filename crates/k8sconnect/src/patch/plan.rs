@@ -12,7 +12,7 @@ use super::foresight;
 use super::held::Held;
 use super::model::{PatchModel, managed_fields};
 use super::trial::{Remembered, Step, Surgery, Trial};
-use super::{PATIENCE, TRIES};
+use super::{PATIENCE, TRIES, upgrade};
 use crate::connect::Reach;
 use crate::guard::{self, Verdict};
 use crate::memory::Recollection;
@@ -40,7 +40,7 @@ pub(crate) async fn plan(
         && !changed.is_empty()
     {
         notices.push(messages::patch::another_target(&held.key, key));
-        notices.extend(messages::patch::returns(&held.key, &held.model.former()));
+        notices.extend(messages::patch::returns(&held.key, &held.former_holders()));
         foretell(session, &config, key, notices).await?;
         let mut planned = planned(later(proposed, None));
         let part = |name| AttributePath::root("target").attribute(name);
@@ -82,6 +82,7 @@ pub(crate) async fn plan(
     };
     if let Some(held) = &mut held {
         held.recover(&live);
+        upgrade::recover(held, &targets, &location, &live).await;
         session.memory.note_planned(held.id(), &slot(&patch, None));
     }
     let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
@@ -371,7 +372,7 @@ impl Asked<'_> {
         let kept = past.map(|(_, kept)| kept);
         let map = foresight::planned(&trial, kept, concealment);
         state.managed_state_projection = Value::Known(map);
-        if past.is_some() && trial.verdict.joins.is_empty() {
+        if past.is_some() && trial.verdict.joins.is_empty() && held.unrecorded().is_empty() {
             state.previous_owners = owners_of(&held.model, &trial);
         }
         if let Some((former, kept)) = past
@@ -409,9 +410,10 @@ impl Asked<'_> {
     fn tell(&self, held: &Held, trial: &Trial, same_object: bool, notices: &mut Diagnostics) {
         let key = self.patch.key();
         let verdict = &trial.verdict;
-        if held.is_foreign() {
+        if same_object && (held.is_foreign() || !held.unrecorded().is_empty()) {
             notices.push(messages::patch::no_former_owners(key));
-        } else if !same_object || held.stored.kept.is_none() {
+        }
+        if !same_object || held.stored.kept.is_none() {
             if !same_object {
                 notices.push(messages::patch::recreated(key));
             }
@@ -420,7 +422,7 @@ impl Asked<'_> {
             notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
             notices.extend(messages::patch::dropped(key, verdict));
         }
-        let mut leaving = held.model.former();
+        let mut leaving = held.former_holders();
         let left: Vec<_> = verdict.left.iter().map(|path| path.shown()).collect();
         leaving.retain(|path, _| left.contains(path));
         notices.extend(messages::patch::returns(key, &leaving));

@@ -2,16 +2,19 @@
 //!
 //! Nothing is written, neither to the cluster nor to what is kept of the last write.
 
-use k8sconnect_cluster::Targets;
+use k8sconnect_cluster::{Location, Targets};
+use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
 use super::foresight;
 use super::held::Held;
 use super::model::PatchModel;
 use super::stored::SeenTarget;
+use super::upgrade;
 use crate::guard::{self, Absence, Unread};
 use crate::look::{Look, look};
 use crate::messages::whereabouts::Way;
+use crate::object::new_key;
 use crate::session::Session;
 use crate::{leaves, messages};
 
@@ -64,6 +67,9 @@ pub(crate) async fn read(
     };
     let lost = held.stored.kept.is_none();
     held.recover(&live);
+    if held.is_foreign() {
+        take_over(&mut held, &targets, &location, &live).await?;
+    }
     if lost && held.stored.kept.is_some() {
         held.stored.save(&mut private)?;
     }
@@ -88,6 +94,33 @@ pub(crate) async fn read(
     }
     session.memory.keep_target(held.id(), live);
     Ok(ReadAnswer::Present { state, private, identity: None })
+}
+
+/// Finds anew what another provider did not keep, and which object it patched.
+async fn take_over(
+    held: &mut Held,
+    targets: &Targets,
+    location: &Location,
+    live: &Json,
+) -> Result<(), Diagnostics> {
+    if held.stored.key.is_none() {
+        held.stored.key = Some(new_key()?);
+    }
+    let Some(fields) = upgrade::recover(held, targets, location, live).await else {
+        return Ok(());
+    };
+    held.model.managed_fields = fields;
+    held.model.previous_owners = Value::Known([].into());
+    let metadata = &live["metadata"];
+    held.stored.target = Some(SeenTarget {
+        kind: location.kind.clone(),
+        uid: metadata["uid"].as_str().unwrap_or_default().to_owned(),
+        // What is amiss with this version was not told yet.
+        resource_version: None,
+        content: None,
+    });
+    held.stored.cluster = guard::remember(targets, held.stored.cluster.take()).await;
+    Ok(())
 }
 
 /// Keeps what state has, and has the plan know that nobody looked.

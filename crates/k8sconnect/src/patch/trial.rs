@@ -9,8 +9,8 @@ use k8sconnect_core::field::walk::at_written;
 use k8sconnect_core::identity::without_marks;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{
-    Form, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing, Verdict, Written,
-    claimed,
+    Form, Inherited, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing, Verdict,
+    Written, claimed,
 };
 use k8sconnect_core::projection::ConcealmentKey;
 use k8sconnect_core::rejection::Rejection;
@@ -50,6 +50,26 @@ pub(crate) struct Trial {
     pub(crate) shape: Shape,
     pub(crate) outcome: Outcome,
     pub(crate) verdict: Verdict,
+}
+
+impl Trial {
+    /// What the write would leave behind; `None` where some of it cannot be told without a key.
+    pub(crate) fn kept(
+        &self,
+        manager: &str,
+        key: Option<&ConcealmentKey>,
+    ) -> Result<Option<Kept>, FieldsV1Error> {
+        let mut owners = Owners::of_object(&self.answer)?;
+        if self.manager != manager {
+            owners.0.retain(|entry| entry.manager.name != manager);
+            let asker = owners.0.iter_mut().filter(|entry| entry.manager.name == self.manager);
+            asker.for_each(|entry| manager.clone_into(&mut entry.manager.name));
+        }
+        let texts = self.outcome.leaves.texts(key);
+        let marks = self.outcome.footprints.iter().map(|it| it.marks.clone()).collect();
+        let told = texts.len() == self.outcome.leaves.0.len();
+        Ok(told.then_some(Kept { owners, texts, marks }))
+    }
 }
 
 /// Whether a step was made, or somebody wrote in between.
@@ -166,15 +186,40 @@ impl Surgery<'_> {
         let Problem::Unplaced(_) = problem else {
             return Err(messages::patch::cannot(key, &problem, secrecy, stage).into());
         };
-        let probed = self.targets.probe(self.location, live, PROBE).await;
-        let Step::Made(probed) = self.answered(probed, live).await? else {
+        let Step::Made(shape) = self.whole(&shape, live).await? else {
             return Ok(Step::Again);
         };
-        let shape = shape.made_whole_by(&Owners::of_object(&probed.object).map_err(unreadable)?);
         match Script::write(operations, live, past, &shape) {
             Ok(script) => Ok(Step::Made((script, shape))),
             Err(problem) => Err(messages::patch::cannot(key, &problem, secrecy, stage).into()),
         }
+    }
+
+    /// How the items of every list are named, as a dry-run of the whole object tells.
+    async fn whole(&self, shape: &Shape, live: &Json) -> Result<Step<Shape>, Diagnostics> {
+        let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
+        let probed = self.targets.probe(self.location, live, PROBE).await;
+        let Step::Made(probed) = self.answered(probed, live).await? else {
+            return Ok(Step::Again);
+        };
+        let owners = Owners::of_object(&probed.object).map_err(unreadable)?;
+        Ok(Step::Made(shape.made_whole_by(&owners)))
+    }
+
+    /// What the patch touched when another provider made it.
+    pub(crate) async fn inherited(
+        &self,
+        live: &Json,
+    ) -> Result<Step<Option<Inherited>>, Diagnostics> {
+        let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
+        let shape = Shape::told_by(&Owners::of_object(live).map_err(unreadable)?);
+        if let Ok(inherited) = self.patch.inherited(live, &shape, self.key) {
+            return Ok(Step::Made(inherited));
+        }
+        let Step::Made(shape) = self.whole(&shape, live).await? else {
+            return Ok(Step::Again);
+        };
+        Ok(Step::Made(self.patch.inherited(live, &shape, self.key).unwrap_or_default()))
     }
 
     /// Under whose name the dry-run goes. Where a field leaves, our own name would make the server

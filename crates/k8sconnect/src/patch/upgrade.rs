@@ -1,18 +1,29 @@
 //! State of the Go provider of this name, brought into our form.
 //!
 //! What both have is carried over, the id included: the field manager is called after it. What that
-//! provider computed is in other words and is found anew by the first plan. It kept no record of
-//! former owners that could be trusted, so there are none, and the plan says so.
+//! provider computed is in other words, and what our own writes keep it never knew. Both are found
+//! anew by the first read ([`recover`]), so that the first plan is empty where the object is as the
+//! patch says, and shows the drift where it is not.
+//!
+//! It kept no record of former owners that could be trusted. So there are none until the first
+//! change, which says so.
 
+use k8sconnect_cluster::{Found, Location, Targets};
+use k8sconnect_core::patch::{Kept, Manner};
 use serde_json::{Map, Value as Json};
 use tfplugin::{Diagnostics, FromData, RawState, Value};
 
-use super::model::PatchModel;
+use super::held::Held;
+use super::model::{PatchModel, managed_fields};
 use super::schema;
+use super::trial::{Step, Surgery};
+use crate::leaves::ProjectionMap;
 use crate::{connect, messages};
 
 /// The versions that the Go provider wrote.
 const FORMER_VERSIONS: std::ops::RangeInclusive<i64> = 0..=2;
+/// How often the object is looked at again while others write to it. A plan asks again in any case.
+const LOOKS: usize = 5;
 const COMPUTED: [&str; 3] = ["managed_fields", "previous_owners", "managed_state_projection"];
 
 pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<PatchModel, Diagnostics> {
@@ -30,6 +41,65 @@ pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<PatchModel, Diagno
             .map_err(|mismatch| messages::upgrade::misshapen(&mismatch).into()),
         Value::Null | Value::Unknown => Ok(PatchModel::default()),
     }
+}
+
+/// Asks the server what the patch in state comes to, and takes that for what its last write left:
+/// whatever differs on the object has been changed since. Where the server does not say, nothing is
+/// recovered, and the plan, which asks the same, tells why. Answers with the fields, if they were
+/// found.
+pub(crate) async fn recover(
+    held: &mut Held,
+    targets: &Targets,
+    location: &Location,
+    live: &Json,
+) -> Option<Value<ProjectionMap>> {
+    let mut newer = None;
+    for _ in 0..LOOKS {
+        match left_behind(held, targets, location, newer.as_ref().unwrap_or(live)).await {
+            Ok(Step::Made(None)) | Err(_) => return None,
+            Ok(Step::Made(Some((kept, fields)))) => {
+                held.stored.kept = Some(kept);
+                return Some(fields);
+            }
+            Ok(Step::Again) => match targets.get(location).await {
+                Ok(Found::Object(answer)) => newer = Some(answer.object),
+                _ => return None,
+            },
+        }
+    }
+    None
+}
+
+type LeftBehind = (Kept, Value<ProjectionMap>);
+
+async fn left_behind(
+    held: &Held,
+    targets: &Targets,
+    location: &Location,
+    live: &Json,
+) -> Result<Step<Option<LeftBehind>>, Diagnostics> {
+    let (true, Some(patch)) = (held.is_foreign(), &held.patch) else {
+        return Ok(Step::Made(None));
+    };
+    let manager = held.manager();
+    let key = held.stored.key.as_ref();
+    let (id, manager) = (Some(held.id()), manager.as_str());
+    let surgery = Surgery { targets, location, patch, id, manager, past: None, key };
+    let inherited = match surgery.inherited(live).await? {
+        Step::Made(Some(inherited)) => inherited,
+        Step::Made(None) => return Ok(Step::Made(None)),
+        Step::Again => return Ok(Step::Again),
+    };
+    let done = Kept { texts: inherited.texts, marks: inherited.marks, ..Kept::default() };
+    let past = (patch.manner() == Manner::Json).then_some((patch, &done));
+    let Step::Made(trial) = Surgery { past, ..surgery }.attempt(live).await? else {
+        return Ok(Step::Again);
+    };
+    let kept = trial
+        .kept(manager, key)
+        .map_err(|error| messages::object::ownership_unreadable(&held.key, &error))?;
+    let fields = managed_fields(&trial.outcome.leaves);
+    Ok(Step::Made(kept.map(|kept| (kept, fields))))
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use testkit::{Request, Target, Tool};
 
+mod patches;
+
 use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, never_says, says};
 
 const ID: &str = "0f3a5c7e9b1d";
@@ -58,20 +60,35 @@ async fn state_noting(
     attributes: &Value,
     (key, note): (&str, &str),
 ) {
-    let registry = match tool {
+    let registry = registry_of(tool);
+    let private = json!({ key: BASE64.encode(note) });
+    let stored = (version, attributes, BASE64.encode(private.to_string()));
+    state_of(at, registry, "k8sconnect_object", stored).await;
+}
+
+fn registry_of(tool: Tool) -> &'static str {
+    match tool {
         Tool::Terraform | Tool::PinnedTerraform => "registry.terraform.io",
         Tool::OpenTofu => "registry.opentofu.org",
-    };
-    let private = json!({ key: BASE64.encode(note) });
+    }
+}
+
+/// The state of one resource: its version, its attributes and what is private of it.
+async fn state_of(
+    at: &Workspace,
+    registry: &str,
+    resource: &str,
+    (version, attributes, private): (u64, &Value, String),
+) {
     let state = json!({
         "version": 4, "terraform_version": "1.9.0", "serial": 7,
         "lineage": "5f0b6a52-95c1-4a5a-8e6d-6c1f7a1f0b11", "outputs": {}, "check_results": null,
         "resources": [{
-            "mode": "managed", "type": "k8sconnect_object", "name": "it",
+            "mode": "managed", "type": resource, "name": "it",
             "provider": format!("provider[\"{registry}/jmorris0x0/k8sconnect\"]"),
             "instances": [{
                 "schema_version": version, "attributes": attributes, "sensitive_attributes": [],
-                "private": BASE64.encode(private.to_string()),
+                "private": private,
             }],
         }],
     });

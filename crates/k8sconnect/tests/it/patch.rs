@@ -4,6 +4,7 @@
 mod bereft;
 mod drift;
 mod forms;
+mod inherited;
 mod interrupted;
 mod meanwhile;
 mod refusals;

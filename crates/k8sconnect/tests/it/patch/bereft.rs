@@ -41,28 +41,6 @@ async fn a_field_that_leaves_after_private_state_was_lost_goes_back_to_who_held_
 }
 
 #[tokio::test]
-async fn a_field_that_leaves_a_patch_of_the_go_provider_stays_on_the_object() {
-    let ward = Ward::config_map().await;
-    let mut applied = super::object("v1", "ConfigMap", "settings", ward.world.namespace.name());
-    applied["data"] = json!({"a": "ours", "b": "ours"});
-    let go = ward.world.cluster.act_as("k8sconnect-patch-0123456789ab").force();
-    go.apply(applied).await.unwrap();
-    let old = json!({
-        "id": "0123456789ab", "patch": "data: {a: ours, b: ours}",
-        "target": {"api_version": "v1", "kind": "ConfigMap", "name": "settings",
-                   "namespace": ward.world.namespace.name()},
-        "cluster": {"kubeconfig": ward.world.kubeconfig()},
-    });
-    let value = ward.core().upgrade(PATCH, 1, &old.to_string()).await.unwrap();
-    let private = tfplugin::Private::default();
-    let state = State { value, private, identity: None, tainted: false };
-    let state = ward.change("patch", "data: {a: ours}", &state).await;
-    let live = ward.live().await;
-    assert_eq!(live["data"], json!({"a": "ours", "b": "ours", "c": "helm"}));
-    ward.settled("patch", "data: {a: ours}", &state).await;
-}
-
-#[tokio::test]
 async fn a_plan_without_a_refresh_knows_what_private_state_lost_too() {
     let ward = Ward::config_map().await;
     let state = bereft(&ward.create("patch", "data: {a: ours, b: ours}").await);

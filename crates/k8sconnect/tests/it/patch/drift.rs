@@ -1,7 +1,6 @@
 //! What others do to a patched object.
 
 use serde_json::json;
-use tfplugin::Value;
 use tfplugin::harness::Action;
 
 use super::{PATCH, Ward, leaves, owners, said};
@@ -241,37 +240,4 @@ async fn the_form_of_a_patch_can_change() {
     }
     ward.destroy(&state).await;
     assert_eq!(owners(&ward.live().await), before);
-}
-
-#[tokio::test]
-async fn state_of_the_go_provider_is_taken_over_and_says_what_it_does_not_know() {
-    let ward = Ward::config_map().await;
-    let ours = super::object("v1", "ConfigMap", "settings", ward.world.namespace.name());
-    let mut applied = ours.clone();
-    applied["data"] = json!({"a": "ours"});
-    let go = ward.world.cluster.act_as("k8sconnect-patch-0123456789ab").force();
-    go.apply(applied).await.unwrap();
-    let text = "{\"data\": {\"a\": \"ours\"}}";
-    let old = json!({
-        "id": "0123456789ab", "patch": text, "json_patch": null, "merge_patch": null,
-        "target": {"api_version": "v1", "kind": "ConfigMap", "name": "settings",
-                   "namespace": ward.world.namespace.name()},
-        "cluster": {"kubeconfig": ward.world.kubeconfig(), "context": null, "host": null},
-        "managed_fields": "{}", "previous_owners": {"data.a": "helm"},
-    });
-    let value = ward.core().upgrade(PATCH, 1, &old.to_string()).await.unwrap();
-    let state = tfplugin::harness::State {
-        value,
-        private: tfplugin::Private::default(),
-        identity: None,
-        tainted: false,
-    };
-    let plan = ward.plan("patch", text, &state).await.unwrap();
-    assert_eq!(plan.action, Action::Update);
-    assert!(said(&plan.diagnostics).contains("kept no record of it"), "{:?}", plan.diagnostics);
-    let state = ward.change("patch", text, &state).await;
-    assert_eq!(state.attribute("id"), &Value::from("0123456789ab"));
-    ward.settled("patch", text, &state).await;
-    ward.destroy(&state).await;
-    assert!(owners(&ward.live().await).iter().all(|it| !it.contains("k8sconnect")));
 }
