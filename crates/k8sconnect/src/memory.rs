@@ -28,7 +28,7 @@ struct Content {
     ids: BTreeSet<String>,
     uids: BTreeSet<String>,
     for_write: BTreeMap<String, Value>,
-    adopted: BTreeSet<String>,
+    claimed: BTreeSet<String>,
     destroyed: BTreeSet<String>,
     counted: BTreeSet<String>,
     planned: BTreeMap<String, String>,
@@ -99,10 +99,10 @@ impl Memory {
         }
     }
 
-    /// Notes that an address plans to take this object over.
-    pub(crate) fn claim_adoption(&self, uid: &str) -> Claim {
+    /// Notes that an address plans to take this object over, or to make another one of its name.
+    pub(crate) fn claim_name(&self, uid: &str) -> Claim {
         let mut content = self.content();
-        content.adopted.insert(uid.to_owned());
+        content.claimed.insert(uid.to_owned());
         Self::claim(content.destroyed.contains(uid))
     }
 
@@ -110,7 +110,7 @@ impl Memory {
     pub(crate) fn claim_destruction(&self, uid: &str) -> Claim {
         let mut content = self.content();
         content.destroyed.insert(uid.to_owned());
-        Self::claim(content.adopted.contains(uid))
+        Self::claim(content.claimed.contains(uid))
     }
 
     /// Notes what is planned for the resource with this id, which state holds.
@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn destroying_what_another_address_adopts_is_seen_in_either_order() {
+    fn destroying_what_another_address_claims_is_seen_in_either_order() {
         let memory = Memory::default();
-        assert_eq!(memory.claim_adoption("a"), Claim::Clear);
+        assert_eq!(memory.claim_name("a"), Claim::Clear);
         assert_eq!(memory.claim_destruction("a"), Claim::Contradicted);
         assert_eq!(memory.claim_destruction("b"), Claim::Clear);
-        assert_eq!(memory.claim_adoption("b"), Claim::Contradicted);
+        assert_eq!(memory.claim_name("b"), Claim::Contradicted);
     }
 
     #[test]

@@ -116,13 +116,15 @@ pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
 }
 
 /// One address destroys what another takes over, in the same run.
-pub(crate) fn destroyed_and_adopted(key: &ObjectKey) -> Diagnostic {
+pub(crate) fn destroyed_and_made(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
-        format!("{key} is to be destroyed and taken over in the same run"),
-        "One resource address of this configuration destroys the object, another takes it over \
-         with `adopt = true`. Which comes first is chance, and the object might be lost.\n\n\
+        format!("{key} is to be destroyed and made by two addresses in the same run"),
+        "One resource address destroys the object, another makes it again or takes it over with \
+         `adopt = true`. Which comes first is chance, and the object might be lost.\n\n\
          If only the address changed, say so, and nothing is destroyed:\n\n  \
-         moved {\n    from = OLD_ADDRESS\n    to   = NEW_ADDRESS\n  }",
+         moved {\n    from = OLD_ADDRESS\n    to   = NEW_ADDRESS\n  }\n\n\
+         Where the new address holds another object so far, as in a `count` that lost an item, move \
+         that one aside first, both with `terraform state mv`.",
     )
 }
 

@@ -53,7 +53,7 @@ pub(crate) async fn plan(
         Some(Unread::NoEntry) | None => {}
     }
     if session.memory.claim_destruction(held.uid()) == Claim::Contradicted {
-        return Err(messages::object::destroyed_and_adopted(held.key()).into());
+        return Err(messages::object::destroyed_and_made(held.key()).into());
     }
     match held.terms.deletion.protection {
         Protection::Protected => Err(messages::object::protected(held.key()).into()),

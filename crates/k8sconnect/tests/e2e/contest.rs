@@ -154,7 +154,7 @@ async fn an_address_that_destroys_what_another_adopts_is_stopped_and_moved_does_
     let uid = at.cluster.read(&settings(&at)).await.unwrap().unwrap()["metadata"]["uid"].clone();
     at.object_with("new", CONFIG_MAP, "adopt = true");
     let plan = at.plan_fails().await;
-    says(&plan.text, "is to be destroyed and taken over in the same run");
+    says(&plan.text, "is to be destroyed and made by two addresses in the same run");
     says(&plan.text, "moved {");
 
     at.runner
@@ -166,6 +166,63 @@ async fn an_address_that_destroys_what_another_adopts_is_stopped_and_moved_does_
     at.apply().await;
     at.plan_empty().await;
     let live = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(live["metadata"]["uid"], uid);
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_renamed_key_of_for_each_neither_loses_nor_remakes_the_object() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let keyed = |key: &str| {
+        let main = at.resource("it", CONFIG_MAP, &format!("for_each = toset([\"{key}\"])"));
+        at.runner.write("main.tf", &main).unwrap();
+    };
+    keyed("old");
+    at.init().await;
+    at.apply().await;
+    let uid = at.cluster.read(&settings(&at)).await.unwrap().unwrap()["metadata"]["uid"].clone();
+    keyed("new");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "is to be destroyed and made by two addresses in the same run");
+    says(&plan.text, "moved {");
+    let moved = "moved {\n  from = k8sconnect_object.it[\"old\"]\n  \
+                 to = k8sconnect_object.it[\"new\"]\n}\n";
+    at.runner.write("moved.tf", moved).unwrap();
+    at.apply().await;
+    at.plan_empty().await;
+    let live = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
+    assert_eq!(live["metadata"]["uid"], uid);
+    // One address that makes an object anew is no contradiction, and neither is its end.
+    let address = "k8sconnect_object.it[\"new\"]";
+    at.runner.run(&["taint", address]).await.unwrap().successful().unwrap();
+    at.plan_changes().await;
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_count_that_lost_an_item_does_not_make_what_it_destroys() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let counted = |names: &str| {
+        let main = at.resource("it", CONFIG_MAP, &format!("count = length({names})"));
+        let main = main.replace("name: settings", &format!("name: ${{{names}[count.index]}}"));
+        at.runner.write("main.tf", &main).unwrap();
+    };
+    counted("[\"a\", \"b\"]");
+    at.init().await;
+    at.apply().await;
+    let stays = Target::new("v1", "ConfigMap", at.namespace.name(), "b");
+    let uid = at.cluster.read(&stays).await.unwrap().unwrap()["metadata"]["uid"].clone();
+    counted("[\"b\"]");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "is to be destroyed and made by two addresses in the same run");
+    for (from, to) in [("it[0]", "it[2]"), ("it[1]", "it[0]")] {
+        let [from, to] = [from, to].map(|it| format!("k8sconnect_object.{it}"));
+        at.runner.state(&["mv", &from, &to]).await.unwrap().successful().unwrap();
+    }
+    says(&at.plan_changes().await.text, "0 to add, 0 to change, 1 to destroy");
+    at.apply().await;
+    at.plan_empty().await;
+    let live = at.cluster.read(&stays).await.unwrap().unwrap();
     assert_eq!(live["metadata"]["uid"], uid);
     at.destroy().await;
 }

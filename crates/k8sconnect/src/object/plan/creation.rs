@@ -51,7 +51,7 @@ pub(super) async fn plan(
         }
         Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
         Observation::Exists(live) if contradicted(asked, &live) => {
-            return Err(messages::object::destroyed_and_adopted(key).into());
+            return Err(messages::object::destroyed_and_made(key).into());
         }
         // The predecessor of a replacement, which is there until the apply deletes it, or an
         // object that is going anyway.
@@ -115,10 +115,12 @@ async fn adoption(
     }
 }
 
-/// Whether another address of this configuration destroys what this one takes over.
+/// Whether another address of this configuration destroys what this one takes over, or makes anew
+/// under the same name.
 fn contradicted(asked: &Asked<'_>, live: &Json) -> bool {
-    asked.terms.adoption == Adoption::TakeOver
-        && asked.session.memory.claim_adoption(uid_of(live)) == Claim::Contradicted
+    let (memory, uid) = (&asked.session.memory, uid_of(live));
+    let claims = asked.terms.adoption == Adoption::TakeOver || memory.holds(uid);
+    claims && memory.claim_name(uid) == Claim::Contradicted
 }
 
 fn uid_of(object: &Json) -> &str {
