@@ -235,7 +235,8 @@ impl Manifest {
     }
 
     /// Whether the two were written with the same fields, whatever their scalars say. Then a
-    /// difference may be one of spelling only (`1000m` and `1`), which the server decides.
+    /// difference may be one of spelling only (`1000m` and `1`), which the server decides. A
+    /// namespace is no field: where it means another object, the two are not compared at all.
     pub fn has_same_shape(&self, other: &Manifest) -> bool {
         fn same_shape(a: &Value, b: &Value) -> bool {
             match (a, b) {
@@ -250,7 +251,14 @@ impl Manifest {
                 (a, b) => !(a.is_object() || a.is_array() || b.is_object() || b.is_array()),
             }
         }
-        same_shape(&self.value, &other.value)
+        fn placeless(value: &Value) -> Value {
+            let mut value = value.clone();
+            if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
+                metadata.remove("namespace");
+            }
+            value
+        }
+        same_shape(&placeless(&self.value), &placeless(&other.value))
     }
 }
 

@@ -91,6 +91,16 @@ fn shape_is_blind_to_scalars_only() {
 }
 
 #[test]
+fn a_namespace_that_is_written_out_is_no_other_shape() {
+    let parse = |metadata: &str| {
+        Manifest::parse(&format!("{{apiVersion: v1, kind: X, metadata: {metadata}}}")).unwrap()
+    };
+    let bare = parse("{name: a}");
+    assert!(bare.has_same_shape(&parse("{name: a, namespace: default}")));
+    assert!(!bare.has_same_shape(&parse("{name: a, labels: {}}")));
+}
+
+#[test]
 fn plain_text_in_a_secrets_data_is_told_with_its_place() {
     let text =
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: aGk=\n  b.c: not base64\n";

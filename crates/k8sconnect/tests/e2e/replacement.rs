@@ -17,6 +17,8 @@ async fn replaces(body: &str, from: &str, to: &str, field: &str) {
     says(&plan.text, "must be replaced");
     says(&plan.text, "cannot change once the object exists");
     says(&plan.text, field);
+    says(&plan.text, "The API server said (HTTP 422):");
+    says(&plan.text, "To keep it, restore the old values in `yaml_body`");
     says(&plan.text, "1 to add, 0 to change, 1 to destroy");
     at.apply().await;
     at.plan_empty().await;
@@ -209,16 +211,98 @@ async fn replace_under_the_same_name_makes_the_object_anew() {
 
 #[tokio::test]
 async fn create_before_destroy_works_where_names_differ() {
+    for tool in Tool::ALL {
+        let at = Workspace::new(tool).await;
+        let lifecycle = "lifecycle { create_before_destroy = true }";
+        at.object_with("settings", CONFIG_MAP, lifecycle).init().await;
+        at.apply().await;
+        let renamed = CONFIG_MAP.replace("name: settings", "name: renamed");
+        at.object_with("settings", &renamed, lifecycle);
+        let plan = at.plan_changes().await;
+        says(&plan.text, "+/- create replacement and then destroy");
+        at.apply().await;
+        at.plan_empty().await;
+        let old = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+        assert_eq!(at.cluster.read(&old).await.unwrap(), None);
+        at.destroy().await;
+    }
+}
+
+#[tokio::test]
+async fn every_part_of_an_identity_replaces_and_leaves_no_orphan() {
     let at = Workspace::new(Tool::Terraform).await;
-    let lifecycle = "lifecycle { create_before_destroy = true }";
-    at.object_with("settings", CONFIG_MAP, lifecycle).init().await;
-    at.apply().await;
-    at.object_with("settings", &CONFIG_MAP.replace("name: settings", "name: renamed"), lifecycle);
-    let plan = at.plan_changes().await;
-    says(&plan.text, "+/- create replacement and then destroy");
+    let kind = "{apiVersion: v1, kind: ConfigMap, metadata: {name: kind, namespace: NS}}";
+    let home = "{apiVersion: v1, kind: ConfigMap, metadata: {name: NS-home, namespace: NS}}";
+    let version = "
+apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata: {name: version, namespace: NS}
+spec:
+  maxReplicas: 3
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+";
+    at.objects(&[("kind", kind), ("home", home), ("version", version)]).init().await;
     at.apply().await;
     at.plan_empty().await;
-    let old = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
-    assert_eq!(at.cluster.read(&old).await.unwrap(), None);
+    at.objects(&[
+        ("kind", &kind.replace("ConfigMap", "Secret")),
+        ("home", &home.replace("namespace: NS", "namespace: default")),
+        ("version", &version.replace("autoscaling/v1", "autoscaling/v2")),
+    ]);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "3 to add, 0 to change, 3 to destroy");
+    says(&plan.text, "kind: ConfigMap -> Secret");
+    let ns = at.namespace.name().to_owned();
+    says(&plan.text, &format!("metadata.namespace: {ns} -> default"));
+    says(&plan.text, "apiVersion: autoscaling/v1 -> autoscaling/v2");
+    at.apply().await;
+    at.plan_empty().await;
+    let own = format!("{ns}-home");
+    for old in [
+        Target::new("v1", "ConfigMap", ns.as_str(), "kind"),
+        Target::new("v1", "ConfigMap", ns.as_str(), own.as_str()),
+    ] {
+        assert_eq!(at.cluster.read(&old).await.unwrap(), None, "{old:?}");
+    }
+    at.destroy().await;
+    for gone in [
+        Target::new("v1", "Secret", ns.as_str(), "kind"),
+        Target::new("v1", "ConfigMap", "default", own.as_str()),
+        Target::new("autoscaling/v2", "HorizontalPodAutoscaler", ns.as_str(), "version"),
+    ] {
+        assert_eq!(at.cluster.read(&gone).await.unwrap(), None, "{gone:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_say_which_object_is_meant_never_replaces() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let role = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NS-role}
+rules: []
+";
+    let map = "
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: NS-map, labels: {a: b}, annotations: {a: b}}
+data: {a: b}
+";
+    at.objects(&[("role", role), ("map", map)]).init().await;
+    at.apply().await;
+    // A namespace says nothing of a kind that has none, and `default` is what is not written.
+    let named = |body: &str, namespace: &str| {
+        body.replace("metadata: {", &format!("metadata: {{namespace: {namespace}, "))
+    };
+    let (role, map) = (named(role, "shop"), named(map, "default"));
+    at.objects(&[("role", &role), ("map", &map)]);
+    at.plan_empty().await;
+    at.objects(&[("role", &role), ("map", &map.replace("a: b", "a: c"))]);
+    let plan = at.plan_changes().await;
+    says(&plan.text, "0 to add, 1 to change, 0 to destroy");
+    never_says(&plan.text, "must be replaced");
+    at.apply().await;
+    at.plan_empty().await;
     at.destroy().await;
 }
