@@ -149,6 +149,45 @@ async fn what_an_object_owns_goes_with_it_unless_it_is_to_stay() {
     says(&plan.text, "`sideways` is not one of `background`, `foreground` and `orphan`");
 }
 
+/// The server itself would leave the pods of a Job behind.
+#[tokio::test]
+async fn the_pods_of_a_job_go_with_it() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let job = |name: &str| {
+        format!(
+            "{{apiVersion: batch/v1, kind: Job, metadata: {{name: {name}, namespace: NS}}, spec: \
+             {{template: {{spec: {{restartPolicy: Never, containers: [{{name: a, image: a}}]}}}}}}}}"
+        )
+    };
+    let main = [
+        at.resource("usual", &job("usual"), ""),
+        at.resource("patient", &job("patient"), "delete_propagation = \"foreground\""),
+    ];
+    at.runner.write("main.tf", &main.join("\n")).unwrap();
+    at.init().await;
+    at.apply().await;
+    let path = format!("/api/v1/namespaces/{}/pods", at.namespace.name());
+    let pods = |of: &'static str| {
+        let (cluster, path) = (at.cluster, path.clone());
+        async move {
+            let query = format!("labelSelector=job-name%3D{of}");
+            let answer = cluster.request(http::Method::GET, &path, &query, None).await.unwrap();
+            answer.accepted().unwrap()["items"].as_array().unwrap().len()
+        }
+    };
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while pods("usual").await == 0 || pods("patient").await == 0 {
+        assert!(std::time::Instant::now() < deadline, "no pod was ever made");
+    }
+    at.plan_empty().await;
+    at.destroy().await;
+    assert_eq!(pods("patient").await, 0, "they were waited for");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while pods("usual").await > 0 {
+        assert!(std::time::Instant::now() < deadline, "its pod is left behind");
+    }
+}
+
 #[tokio::test]
 async fn a_taint_does_not_get_past_protection() {
     let at = Workspace::new(Tool::Terraform).await;

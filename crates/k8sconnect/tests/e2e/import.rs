@@ -114,9 +114,11 @@ async fn a_kind_goes_by_every_name_that_kubectl_takes() {
         assert!(body.starts_with("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n"), "{body}");
         forget(&at).await;
     }
-    import(&at, "namespace/NS").await;
-    assert_eq!(state(&at).await["object_ref"]["namespace"], Value::Null);
-    forget(&at).await;
+    for id in ["namespace/NS", "testkit:v1/Namespace:NS"] {
+        import(&at, id).await;
+        assert_eq!(state(&at).await["object_ref"]["namespace"], Value::Null);
+        forget(&at).await;
+    }
 
     let unknown = at.runner.import("k8sconnect_object.it", "deplyo/web").await.unwrap();
     assert_ne!(unknown.code, 0);

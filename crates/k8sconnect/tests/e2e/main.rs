@@ -20,6 +20,7 @@ mod ignoring;
 mod import;
 mod in_one_apply;
 mod interrupts;
+mod keeping;
 mod kinds;
 mod leaks;
 mod life;
