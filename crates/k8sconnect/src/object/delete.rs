@@ -166,8 +166,7 @@ async fn wait(
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     let key = held.key();
-    let by_kind = if SLOW.contains(&key.gvk.kind.as_str()) { LONG_PATIENCE } else { PATIENCE };
-    let patience = held.terms.deletion.timeout.unwrap_or(by_kind);
+    let patience = held.terms.deletion.timeout.unwrap_or_else(|| patience_with(&key.gvk.kind));
     if patience.is_zero() {
         notices.push(messages::object::not_waited_for(key));
         return Ok(());
@@ -175,7 +174,9 @@ async fn wait(
     let Some(live) = departed(cluster, location, held, uid, patience).await? else {
         return Ok(());
     };
-    if held.terms.deletion.stuck == Stuck::Tell {
+    // What is not held by a finalizer, such as a namespace that is not empty, is not set free by
+    // removing them.
+    if held.terms.deletion.stuck == Stuck::Tell || !has_finalizers(&live) {
         return Err(messages::object::still_there(key, &live, patience).into());
     }
     let removed = cluster.remove_finalizers(location, uid).await;
@@ -207,6 +208,27 @@ async fn departed(
     }
 }
 
+/// How long is waited where `delete_timeout` says nothing.
+fn patience_with(kind: &str) -> Duration {
+    if SLOW.contains(&kind) { LONG_PATIENCE } else { PATIENCE }
+}
+
+fn has_finalizers(object: &Json) -> bool {
+    object["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty())
+}
+
 fn uid_of(object: &Json) -> &str {
     object["metadata"]["uid"].as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_others_along_gets_longer_to_go() {
+        let minutes = |kind| patience_with(kind).as_secs() / 60;
+        assert_eq!(["Namespace", "PersistentVolumeClaim"].map(minutes), [10, 10]);
+        assert_eq!(["ConfigMap", "Deployment", "Vault"].map(minutes), [5, 5, 5]);
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Target, Tool};
 
-use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Policy, Workspace, says};
+use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Policy, Workspace, never_says, says};
 
 fn settings(at: &Workspace) -> Target {
     Target::new("v1", "ConfigMap", at.namespace.name(), "settings")
@@ -49,7 +49,7 @@ async fn a_stuck_deletion_names_its_finalizer_and_keeps_the_object_in_state() {
     let destroy = at.runner.destroy().await.unwrap();
     assert!(!destroy.succeeded(), "{}", destroy.text);
     says(&destroy.text, "is still there after 2 seconds");
-    says(&destroy.text, "example.com/cleanup");
+    says(&destroy.text, "example.com/cleanup served by");
     says(&at.runner.state(&["list"]).await.unwrap().text, "k8sconnect_object.settings");
     unpin(&at).await;
     at.destroy().await;
@@ -227,7 +227,9 @@ async fn an_object_that_is_going_is_said_to_go() {
 async fn a_namespace_that_does_not_go_says_what_is_left_inside() {
     let at = Workspace::new(Tool::Terraform).await;
     let body = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: NS-full\n";
-    at.object_with("full", body, "delete_timeout = \"20s\"").init().await;
+    // Force removes finalizers, and nothing holds the namespace but what is inside.
+    let terms = "delete_timeout = \"20s\"\n  force_destroy = true";
+    at.object_with("full", body, terms).init().await;
     at.apply().await;
     let name = format!("{}-full", at.namespace.name());
     let pinned = json!({
@@ -237,6 +239,8 @@ async fn a_namespace_that_does_not_go_says_what_is_left_inside() {
     at.cluster.act_as("operator").create(pinned).await.unwrap();
     let destroy = at.runner.destroy().await.unwrap();
     assert!(!destroy.succeeded(), "{}", destroy.text);
+    says(&destroy.text, "is still there after 20 seconds");
+    never_says(&destroy.text, "by force");
     says(&destroy.text, "not empty yet");
     says(&destroy.text, "configmaps. has 1 resource instances");
     says(&destroy.text, "example.com/cleanup in 1 resource instances");
