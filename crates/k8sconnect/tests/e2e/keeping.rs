@@ -72,30 +72,6 @@ async fn an_expired_token_a_forbidden_user_and_a_dead_server_keep_the_object() {
 }
 
 #[tokio::test]
-async fn a_namesake_in_another_cluster_is_left_alone_and_the_object_stays_in_state() {
-    let at = by_path().await;
-    let other = ControlPlane::another().await;
-    let ns = at.namespace.name();
-    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}});
-    other.act_as("testkit").create(namespace).await.unwrap();
-    let namesake = json!({"apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {"name": "settings", "namespace": ns}, "data": {"whose": "theirs"}});
-    other.act_as("somebody").create(namesake).await.unwrap();
-    at.kubeconfig(&other.kubeconfig());
-    for arguments in [&[][..], &["-refresh=false"]] {
-        let run = keeps(&at, arguments).await;
-        says(&run.text, "another cluster");
-    }
-    let target = Target::new("v1", "ConfigMap", ns, "settings");
-    let left = other.read(&target).await.unwrap().unwrap();
-    assert_eq!(left["data"]["whose"], "theirs");
-    at.kubeconfig(&by_token(at.cluster, at.cluster.token()));
-    at.plan_empty().await;
-    at.destroy().await;
-    assert_eq!(at.cluster.read(&target).await.unwrap(), None);
-}
-
-#[tokio::test]
 async fn what_is_gone_already_needs_no_destroying() {
     let at = by_path().await;
     let target = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
