@@ -5,11 +5,20 @@
 //! loses nothing. To hand back is to edit `managedFields` and nothing else: our entry goes, and what
 //! we still hold of each loss goes into the entry of the one who lost it. Values are not touched.
 //!
+//! What will become of each field is told by [`Outlook`], which asks the same function that works the
+//! hand-back out.
+//!
 //! Not here: sending it. The edit is bound to the version of the object that was read, so whoever
 //! sends it reads again and comes back when somebody wrote in between.
 
-use crate::field::{FieldPath, FieldSet, PathElement};
+mod holding;
+mod outlook;
+
+use crate::field::{FieldPath, FieldSet};
 use crate::owners::{Manager, Operation, Owners, Ownership};
+
+pub use holding::{Division, Extent};
+pub use outlook::{Outlook, Patched, Prospect};
 
 /// Where the server folds the oldest entries together once there are too many.
 const ANCIENT: &str = "ancient-changes";
@@ -179,23 +188,6 @@ fn same_entry(one: &Manager, other: &Manager) -> bool {
 
 fn all_fields(owners: &Owners) -> FieldSet {
     owners.0.iter().fold(FieldSet::default(), |all, entry| all.union(&entry.fields))
-}
-
-/// Everyone who holds a field, a part of it, or the whole that it is a part of.
-pub fn holding<'a>(owners: &'a Owners, path: &'a FieldPath) -> impl Iterator<Item = &'a Manager> {
-    owners.0.iter().filter(|entry| holds(&entry.fields, path)).map(|entry| &entry.manager)
-}
-
-fn holds(fields: &FieldSet, path: &FieldPath) -> bool {
-    let mut node = fields;
-    for element in path.elements() {
-        match node.child(element) {
-            Some(below) => node = below,
-            // A member of a list that is held as a whole has no entry of its own.
-            None => return node.is_leaf() && !matches!(element, PathElement::Key(_)),
-        }
-    }
-    true
 }
 
 #[cfg(test)]

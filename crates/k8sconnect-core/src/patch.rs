@@ -8,6 +8,7 @@
 //! What must never be patched is refused here, before anything is asked: who the object is, its
 //! status, what the server writes, and the marks of k8sconnect.
 
+mod before;
 mod check;
 mod gone;
 mod inherited;
@@ -27,8 +28,9 @@ use crate::projection::ConcealmentKey;
 use crate::secrecy::Secrecy;
 use crate::yaml::{self, YamlError};
 
+pub use before::Taking;
 pub use inherited::Inherited;
-pub use judge::{Claimed, Kept, Scene, Verdict, claimed, held_before, manager_of};
+pub use judge::{Claimed, Kept, Scene, Verdict, claimed, manager_of};
 pub use operation::{Operation, Trouble};
 pub use outcome::{Outcome, Written, leaves_now};
 pub use place::{Shape, Unplaced};
@@ -108,6 +110,16 @@ impl Patch {
 
     pub fn key(&self) -> &ObjectKey {
         &self.key
+    }
+
+    /// The same of a kind that lives in no namespace, whatever the target says.
+    #[must_use]
+    pub fn without_namespace(mut self) -> Self {
+        self.key.namespace = None;
+        if let Form::Apply(manifest) = &mut self.form {
+            **manifest = Manifest::of_part(self.key.clone(), manifest.value().clone());
+        }
+        self
     }
 
     /// What may not be shown of the target.

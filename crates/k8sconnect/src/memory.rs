@@ -99,6 +99,12 @@ impl Memory {
         }
     }
 
+    /// What was read for the resource with this id, which stays remembered: a destroy is planned
+    /// after an ordinary plan, in the same process.
+    pub(crate) fn look_up(&self, id: &str) -> Option<Value> {
+        self.content().seen.get(id).cloned()
+    }
+
     /// Notes that an address plans to take this object over, or to make another one of its name.
     pub(crate) fn claim_name(&self, uid: &str) -> Claim {
         let mut content = self.content();

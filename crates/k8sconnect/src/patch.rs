@@ -9,6 +9,7 @@ mod foresight;
 mod held;
 mod model;
 mod note;
+mod outlook;
 mod plan;
 mod read;
 mod schema;
@@ -95,7 +96,7 @@ impl Resource for PatchResource {
         request: PlanDestroy<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<Private, Diagnostics> {
-        delete::plan(request, notices)
+        delete::plan(&self.session, request, notices).await
     }
 
     async fn create(

@@ -42,6 +42,14 @@ pub(crate) fn misnamed(
         .collect()
 }
 
+/// The key of an object of this kind, as the server knows it.
+pub(crate) fn scoped(key: ObjectKey, kind: &Kind) -> ObjectKey {
+    match kind.scope {
+        Scope::Namespaced => key,
+        Scope::Cluster => ObjectKey { namespace: None, ..key },
+    }
+}
+
 pub(crate) fn location(kind: Kind, key: &ObjectKey) -> Location {
     let namespace = match kind.scope {
         Scope::Namespaced => {

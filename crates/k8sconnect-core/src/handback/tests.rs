@@ -136,11 +136,62 @@ fn who_holds_a_whole_list_holds_what_is_in_it() {
     let fields =
         json!({"f:spec": {"f:tolerations": {}, "f:env": {"k:{\"name\":\"A\"}": {".": {}}}}});
     let owners = owners(&[entry("helm", "Apply", "", fields)]);
-    let held = |path: &str| holding(&owners, &path.parse().unwrap()).count();
+    let division = Division::told_by([&owners]);
+    let held = |path: &str| division.holders(&owners, &path.parse().unwrap(), Extent::Whole).len();
     assert_eq!(held(r#"spec.tolerations[={"key":"a"}]"#), 1);
     assert_eq!(held("spec.env"), 1, "a part of it");
     assert_eq!(held("spec.env[name=B]"), 0);
     assert_eq!(held("spec.other"), 0);
+}
+
+#[test]
+fn whoever_wrote_an_empty_map_holds_nothing_of_what_others_put_into_it() {
+    let creator = entry("creator", "Apply", "", json!({"f:data": {".": {}}}));
+    let ours = entry(OURS, "Apply", "", json!({"f:data": {"f:new": {}}}));
+    let (before, after) = (owners(std::slice::from_ref(&creator)), owners(&[creator, ours]));
+    let division = Division::told_by([&before, &after]);
+    let held = |path: &str, extent| {
+        let holders = division.holders(&before, &path.parse().unwrap(), extent);
+        holders.into_iter().map(|it| it.name).collect::<Vec<_>>()
+    };
+    assert_eq!(held("data.new", Extent::Whole), [""; 0]);
+    assert_eq!(held("data", Extent::Itself), ["creator"]);
+    let parts = owners(&[entry("helm", "Apply", "", json!({"f:spec": {"f:a": {}}}))]);
+    let spec = "spec".parse().unwrap();
+    assert_eq!(Division::told_by([&parts]).holders(&parts, &spec, Extent::Itself), []);
+    assert_eq!(Division::told_by([&parts]).holders(&parts, &spec, Extent::Whole).len(), 1);
+}
+
+fn object(owners: &Owners, fields: &[&str]) -> Value {
+    let mut object = json!({"metadata": {"managedFields": owners.to_managed_fields()}});
+    for field in fields {
+        object[*field] = json!("x");
+    }
+    object
+}
+
+fn patched(path: &str, recorded: &[Manager]) -> Patched {
+    Patched { path: path.parse().unwrap(), extent: Extent::Whole, recorded: recorded.to_vec() }
+}
+
+#[test]
+fn who_held_a_field_in_another_version_is_said_to_get_it_back() {
+    let mut v1 = entry("hpa", "Update", "", json!({"f:target": {}}));
+    v1["apiVersion"] = json!("autoscaling/v1");
+    let before = owners(std::slice::from_ref(&v1));
+    let mut ours = entry(OURS, "Apply", "", json!({"f:metrics": {}, "f:new": {}}));
+    ours["apiVersion"] = json!("autoscaling/v2");
+    let after = owners(&[ours]);
+    let former = lost(&before, &after, OURS);
+    let live = object(&after, &["metrics", "new"]);
+    let gvk = crate::identity::Gvk::new("autoscaling/v2", "HorizontalPodAutoscaler");
+    let outlook =
+        Outlook { live: &live, gvk: &gvk, manager: OURS, former: &former, leaving: Leaving::All };
+    let hpa = before.0[0].manager.clone();
+    let told = outlook.of(&[patched("metrics", std::slice::from_ref(&hpa)), patched("new", &[])]);
+    let stays = |returns_to| Prospect::Stays { returns_to, stays_with: vec![] };
+    let prospects: Vec<_> = told.unwrap().into_iter().map(|(_, prospect)| prospect).collect();
+    assert_eq!(prospects, [stays(vec![hpa]), stays(vec![])]);
 }
 
 /// Owners over a handful of fields, ours among them.
@@ -211,6 +262,63 @@ proptest! {
         let back = hand_back(&after, OURS, &former, Leaving::All).unwrap();
         for entry in &back.returned.0 {
             prop_assert!(entry.fields.difference(&path_set(&ours)).is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_foretold_is_what_the_hand_back_does(
+        before in any_owners(),
+        ours in prop::collection::btree_set("[p-s]", 1..4),
+        dropped in prop::collection::btree_set("[p-s]", 0..3),
+        leaving in proptest::option::of(prop::collection::btree_set("[p-s]", 1..3)),
+        there in prop::collection::btree_set("[p-s]", 0..4),
+        joined in any_owners(),
+    ) {
+        // We take, others let go and come along, and then the fields go back.
+        let after = taken(&before, &path_set(&ours));
+        let former = lost(&before, &after, OURS);
+        let mut now = Owners::default();
+        for Ownership { manager, fields } in &after.0 {
+            let kept = match manager.name == OURS {
+                true => fields.clone(),
+                false => fields.difference(&path_set(&dropped)),
+            };
+            if !kept.is_empty() {
+                give(&mut now, manager, &kept);
+            }
+        }
+        for Ownership { manager, fields } in &joined.0 {
+            give(&mut now, manager, fields);
+        }
+        let leaving = leaving.map(|names| path_set(&names));
+        let going = leaving.as_ref().map_or(Leaving::All, Leaving::Fields);
+        let names: Vec<_> = there.iter().map(String::as_str).collect();
+        let live = object(&now, &names);
+        let gvk = crate::identity::Gvk::new("v1", "ConfigMap");
+        let outlook =
+            Outlook { live: &live, gvk: &gvk, manager: OURS, former: &former, leaving: going };
+        let fields: Vec<_> = ours
+            .iter()
+            .filter(|name| {
+                let path = FieldPath::fields([name.as_str()]);
+                leaving.as_ref().is_none_or(|leaving| leaving.contains(&path))
+            })
+            .map(|name| patched(name, &[]))
+            .collect();
+        let done = hand_back(&now, OURS, &former, going).map_or(now, |back| back.owners);
+        for (path, prospect) in outlook.of(&fields).unwrap() {
+            let mut holders: Vec<_> = done.holders(&path).map(|m| (&m.name, m.operation)).collect();
+            holders.sort_unstable();
+            match prospect {
+                Prospect::Absent => prop_assert!(!there.contains(&path.to_string())),
+                Prospect::Stays { returns_to, stays_with } => {
+                    prop_assert!(there.contains(&path.to_string()));
+                    let all = returns_to.iter().chain(&stays_with);
+                    let mut told: Vec<_> = all.map(|m| (&m.name, m.operation)).collect();
+                    told.sort_unstable();
+                    prop_assert_eq!(told, holders);
+                }
+            }
         }
     }
 

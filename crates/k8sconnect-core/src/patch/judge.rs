@@ -1,8 +1,6 @@
 //! What a patch means for everybody: who loses what, which fields join the patch and which leave it,
 //! and whether there is anything to do at all.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::gone;
@@ -13,18 +11,15 @@ use super::{Form, Patch};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet};
-use crate::handback::{holding, lost};
+use crate::handback::{Division, Extent, lost};
 use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::owners::{Manager, Owners, Ownership};
-use crate::projection::{ABSENT, ConcealmentKey, Projection, Texts};
+use crate::projection::{ABSENT, ConcealmentKey, Leaf, Projection, Texts};
 use crate::spelling;
 use crate::transition::{self, FieldNotice, Notices, Side, Then};
 
 /// How the field manager of every patch begins.
 const MANAGERS: &str = "k8sconnect-patch-";
-
-/// How a map without entries is shown.
-const EMPTY_MAP: &str = "{}";
 
 /// The field manager of the patch with this id.
 pub fn manager_of(id: &str) -> String {
@@ -97,21 +92,23 @@ impl Patch {
             true => without_ours(&now, manager).with_string_data_as_data(),
             false => Owners::default(),
         };
+        let division = Division::told_by([&now, &next]);
         let changes = outcome
             .leaves
             .0
             .keys()
             .filter_map(|path| {
-                let mut robbed = holding(&lost, path).cloned().collect::<Vec<_>>();
+                let mut robbed = division.holders(&lost, path, Extent::Whole);
                 let (is, will) = (texts_now.get(path), texts_next.get(path));
                 let differs = leaves.0.get(path) != outcome.leaves.0.get(path);
                 if differs && robbed.is_empty() {
-                    robbed.extend(holding(&renamed, path).cloned());
+                    robbed = division.holders(&renamed, path, Extent::Whole);
                 }
                 let told = !robbed.is_empty() || (is.is_some() && differs);
                 // Of a map that is written empty only its being there shows; what goes of it is
                 // told field by field.
-                let emptied = is == will && is.is_some_and(|text| text == EMPTY_MAP);
+                let emptied =
+                    is == will && is.is_some_and(|it| Extent::of_text(it) == Extent::Itself);
                 (told && !emptied).then(|| FieldNotice {
                     path: path.clone(),
                     holders: robbed,
@@ -124,9 +121,9 @@ impl Patch {
         let shape = Shape::told_by(&now);
         Ok(Verdict {
             changes,
-            gone: self.gone(scene, &shape, &now, &outcome.leaves),
+            gone: self.gone(scene, &shape, &now, &division, &outcome.leaves),
             notices: self.notices(scene, &outcome.leaves, &texts_now, &texts_next, &now, &next),
-            contested: contested(&now, &lost, manager, &outcome.leaves),
+            contested: contested(&now, &lost, &division, manager, &outcome.leaves),
             lost,
             joins: missing(outcome.leaves.0.keys(), kept.map(|kept| &kept.texts)),
             left: match kept {
@@ -145,6 +142,7 @@ impl Patch {
         scene: Scene<'_>,
         shape: &Shape,
         now: &Owners,
+        division: &Division,
         leaves: &Projection,
     ) -> Vec<FieldNotice> {
         let Form::Json(_) = self.form else {
@@ -152,7 +150,7 @@ impl Patch {
         };
         let others = without_ours(now, scene.manager);
         let notice = |path: FieldPath| FieldNotice {
-            holders: holding(&others, &path).cloned().collect(),
+            holders: division.holders(&others, &path, Extent::Whole),
             then: None,
             now: Some(leaf(&path, None, scene.live, &self.secrecy).told(&path, scene.key)),
             next: None,
@@ -209,7 +207,7 @@ impl Patch {
                 told.takes.retain(|notice| !known(notice));
                 told.reverts.push(FieldNotice {
                     path: path.clone(),
-                    holders: holding(&now, path).cloned().collect(),
+                    holders: Division::told_by([&now, &next]).holders(&now, path, Extent::Whole),
                     then: None,
                     now: is.cloned(),
                     next: None,
@@ -301,13 +299,14 @@ fn missing<'a>(paths: impl Iterator<Item = &'a FieldPath>, kept: Option<&Texts>)
     paths.filter(|path| kept.is_none_or(|kept| !kept.contains_key(*path))).cloned().collect()
 }
 
-fn without_ours(owners: &Owners, manager: &str) -> Owners {
+pub(super) fn without_ours(owners: &Owners, manager: &str) -> Owners {
     Owners(owners.0.iter().filter(|entry| entry.manager.name != manager).cloned().collect())
 }
 
 fn contested(
     now: &Owners,
     lost: &Owners,
+    division: &Division,
     manager: &str,
     leaves: &Projection,
 ) -> Vec<(Manager, Vec<FieldPath>)> {
@@ -318,12 +317,12 @@ fn contested(
     patches
         .filter_map(|entry| {
             let theirs = Owners(vec![entry.clone()]);
-            let mut paths: Vec<_> = leaves
-                .0
-                .keys()
-                .filter(|path| !path.names_its_item() && holding(&theirs, path).next().is_some())
-                .cloned()
-                .collect();
+            let held = |(path, leaf): &(&FieldPath, &Leaf)| {
+                !path.names_its_item()
+                    && !division.holders(&theirs, path, Extent::of(leaf)).is_empty()
+            };
+            let mut paths: Vec<_> =
+                leaves.0.iter().filter(held).map(|(path, _)| path.clone()).collect();
             if paths.is_empty() {
                 let robbed = lost.0.iter().find(|it| it.manager.name == entry.manager.name);
                 paths.extend(robbed.into_iter().flat_map(|it| it.fields.members()));
@@ -362,18 +361,4 @@ pub fn claimed(live: &Value, manager: &str) -> Result<Option<Claimed>, FieldsV1E
     let is_theirs = |(_, entry): &(usize, &Ownership)| entry.manager.name == manager;
     let entries: Vec<_> = owners.0.iter().enumerate().filter(is_theirs).map(|(n, _)| n).collect();
     Ok((id.is_some() || !entries.is_empty()).then_some(Claimed { id, entries }))
-}
-
-/// Who held each of these leaves on an object.
-pub fn held_before(
-    live: &Value,
-    manager: &str,
-    leaves: impl IntoIterator<Item = FieldPath>,
-) -> Result<Vec<(FieldPath, Vec<Manager>)>, FieldsV1Error> {
-    let owners = without_ours(&Owners::of_object(live)?, manager);
-    let holders = |path: FieldPath| {
-        let holders: BTreeSet<_> = holding(&owners, &path).cloned().collect();
-        (path, holders.into_iter().collect())
-    };
-    Ok(leaves.into_iter().map(holders).collect())
 }

@@ -104,6 +104,39 @@ impl Shape {
         }
     }
 
+    /// What positions hang on: the lists of an object, with the names of their items in order. A list
+    /// that is held as a whole has no names, so its items stand for themselves.
+    pub fn lists(&self, object: &Value) -> Value {
+        self.lists_below(object, &mut FieldPath::default()).unwrap_or_default()
+    }
+
+    fn lists_below(&self, value: &Value, path: &mut FieldPath) -> Option<Value> {
+        match value {
+            Value::Object(fields) => {
+                let mut below = serde_json::Map::new();
+                for (name, value) in fields {
+                    path.push(PathElement::field(name.clone()));
+                    let lists = self.lists_below(value, path);
+                    path.pop();
+                    below.extend(lists.map(|lists| (name.clone(), lists)));
+                }
+                (!below.is_empty()).then_some(Value::Object(below))
+            }
+            Value::Array(items) => {
+                let item = |item: &Value| {
+                    let element = self.name_item(path, item);
+                    let name = FieldPath::new([element.clone()]).to_string();
+                    path.push(element);
+                    let below = self.lists_below(item, path);
+                    path.pop();
+                    Value::Array([name.into()].into_iter().chain(below).collect())
+                };
+                Some(items.iter().map(item).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// The items of one list that the other lacks.
     pub(super) fn missing_in(&self, list: &FieldPath, now: &[Value], next: &Value) -> Vec<Value> {
         let gone = |item: &&Value| step(next, &self.name_item(list, item)).is_none();

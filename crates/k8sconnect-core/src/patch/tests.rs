@@ -162,6 +162,28 @@ fn a_position_becomes_a_name() {
 }
 
 #[test]
+fn positions_hang_on_the_order_of_items_and_on_nothing_else() {
+    let lists = |edit: &dyn Fn(&mut Value)| {
+        let mut object = live();
+        edit(&mut object);
+        shape().lists(&object)
+    };
+    let as_it_is = lists(&|_| {});
+    let elsewhere = lists(&|it| {
+        it["spec"]["containers"][0]["image"] = json!("b");
+        it["metadata"]["annotations"] = json!({"revision": "2"});
+    });
+    assert_eq!(elsewhere, as_it_is);
+    let front = lists(&|it| {
+        let items = it["spec"]["containers"].as_array_mut().unwrap();
+        items.insert(0, json!({"name": "front"}));
+    });
+    assert_ne!(front, as_it_is);
+    let whole = lists(&|it| it["spec"]["tolerations"][0]["key"] = json!("b"));
+    assert_ne!(whole, as_it_is, "a list without names is its values");
+}
+
+#[test]
 fn what_is_done_is_not_done_again() {
     let text = r#"[{"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}},
         {"op": "remove", "path": "/spec/containers/0/env/0"},

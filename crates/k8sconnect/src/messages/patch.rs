@@ -1,10 +1,10 @@
 //! What is said about a patch: what it takes, from whom, and to whom it goes back.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::handback::Prospect;
 use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::owners::Manager;
 use k8sconnect_core::patch::{Claimed, Manner, PatchError, Pointer, Problem, Trouble, Verdict};
@@ -38,6 +38,20 @@ pub(crate) fn no_name(part: &str, name: &str) -> Diagnostic {
          Write the name as `kubectl get` shows it.",
     )
     .at(AttributePath::root("target").attribute(part))
+}
+
+/// A namespace is given for a kind that lives in none.
+pub(crate) fn no_namespace(key: &ObjectKey) -> Diagnostic {
+    let (kind, name) = (&key.gvk.kind, &key.name);
+    let namespace = key.namespace.as_deref().unwrap_or_default();
+    Diagnostic::warning(
+        format!("{kind} `{name}` lives in no namespace"),
+        format!(
+            "Objects of this kind belong to the whole cluster, so that `target.namespace = \
+             {namespace:?}` says nothing.\n\nRemove it."
+        ),
+    )
+    .at(AttributePath::root("target").attribute("namespace"))
 }
 
 pub(crate) fn unusable(errors: &[PatchError], attribute: &str, key: &ObjectKey) -> Diagnostic {
@@ -455,30 +469,48 @@ pub(crate) fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
     told
 }
 
-/// To whom fields go back.
-pub(crate) fn returns(key: &ObjectKey, former: &BTreeMap<String, Vec<Manager>>) -> Diagnostics {
+/// What becomes of fields that go back.
+pub(crate) fn returns(key: &ObjectKey, prospects: &[(FieldPath, Prospect)]) -> Diagnostics {
     let mut told = Diagnostics::new();
-    if former.is_empty() {
+    if prospects.is_empty() {
         return told;
     }
-    let line = |(path, owners): (&String, &Vec<Manager>)| match owners.as_slice() {
-        [] => format!("  {path} stays as it is, held by nobody"),
-        owners => {
-            let owners: Vec<_> = owners.iter().map(manager).collect();
-            format!("  {path} returns to {}", owners.join(", "))
-        }
+    let mut lines: Vec<_> = prospects.iter().take(LISTED).map(prospect).collect();
+    lines.extend(more(prospects.len()));
+    let anybody = prospects.iter().any(|(_, prospect)| {
+        matches!(prospect, Prospect::Stays { returns_to, .. } if !returns_to.is_empty())
+    });
+    let (what, advice) = match anybody {
+        true => ("handed back", "; whoever gets a field back may change it"),
+        false => ("let go", ""),
     };
-    let mut lines: Vec<_> = former.iter().take(LISTED).map(line).collect();
-    lines.extend(more(former.len()));
+    let paths = prospects.iter().map(|(path, _)| path.to_string());
     told.push(Diagnostic::warning(
-        format!("{key}: {} will be handed back", named(former.keys().cloned())),
+        format!("{key}: {} will be {what}", named(paths)),
         format!(
-            "{}\n\nValues stay as they are; whoever gets a field back may change it. To restore an \
-             old value, set it in the patch and apply that first.",
+            "{}\n\nValues stay as they are{advice}. To restore an old value, set it in the patch \
+             and apply that first.",
             lines.join("\n")
         ),
     ));
     told
+}
+
+fn prospect((path, prospect): &(FieldPath, Prospect)) -> String {
+    let all = |managers: &[Manager]| managers.iter().map(manager).collect::<Vec<_>>().join(", ");
+    match prospect {
+        Prospect::Absent => format!("  {path} stays absent"),
+        Prospect::Stays { returns_to, stays_with } => {
+            match (returns_to.as_slice(), stays_with.as_slice()) {
+                ([], []) => format!("  {path} stays as it is, held by nobody"),
+                ([], holders) => format!("  {path} stays with {}", all(holders)),
+                (owners, []) => format!("  {path} returns to {}", all(owners)),
+                (owners, holders) => {
+                    format!("  {path} returns to {}, stays with {}", all(owners), all(holders))
+                }
+            }
+        }
+    }
 }
 
 pub(crate) fn another_target(old: &ObjectKey, new: &ObjectKey) -> Diagnostic {
@@ -538,8 +570,9 @@ pub(crate) fn held_by_patches(
             "Two patches of one field would take it from each other for ever:\n\n{}\n\n\
              Patch the field in one place only. If the other patch is this one:\n\n  \
              - under a former address: say so with a `moved` block.\n  \
-             - about to be replaced with `create_before_destroy`: remove that. The old patch holds \
-             the fields until it is destroyed, so it must go first.\n  \
+             - about to be replaced with `create_before_destroy`: the old patch holds the fields \
+             until it is destroyed. Remove `create_before_destroy`, so that it goes first, or set \
+             `adopt = true`, so that its fields are handed over.\n  \
              - left behind by a run that was killed before it could write its state: take it over \
              with `adopt = true`.",
             by_patch(contested)

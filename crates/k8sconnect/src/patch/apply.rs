@@ -5,7 +5,7 @@
 
 mod job;
 
-use k8sconnect_cluster::{Found, Location, Targets};
+use k8sconnect_cluster::{Found, Location, Scope, Targets};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::patch::Patch;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
@@ -29,8 +29,7 @@ pub(crate) async fn create(
     notices: &mut Diagnostics,
 ) -> Answer {
     let Create { planned, private, .. } = request;
-    let work = Work::begin(session, &planned).await?;
-    let location = work.locate().await?;
+    let (work, location) = Work::begin(session, &planned).await?.located().await?;
     let id = uuid::Uuid::new_v4().to_string();
     let key = new_key()?;
     let job = Job { work: &work, location: &location, id: &id, held: None, key: &key };
@@ -68,6 +67,7 @@ pub(crate) async fn update(
     let mut held = Held::load(prior, &private)?;
     let work = Work::begin(session, &planned).await?;
     let location = held.location(&work.targets).await?;
+    let work = work.at(&location);
     let recalled = plan::recall(session, &work.patch, Some(held.id()));
     match &recalled {
         Some((live, _)) => {
@@ -115,11 +115,19 @@ impl Work {
     }
 
     /// Where the target lives. What this run makes may take a moment to be served.
-    async fn locate(&self) -> Result<Location, Diagnostics> {
+    async fn located(self) -> Result<(Self, Location), Diagnostics> {
         let key = self.key();
         let kind = self.targets.await_kind(&key.gvk, Instant::now() + PATIENCE).await;
         let kind = kind.map_err(|error| messages::refusal::unanswered(key, &error))?;
         let kind = kind.ok_or_else(|| messages::patch::kind_missing(key, PATIENCE))?;
-        Ok(place::location(kind, key))
+        let location = place::location(kind, key);
+        Ok((self.at(&location), location))
+    }
+
+    fn at(self, location: &Location) -> Self {
+        match location.kind.scope {
+            Scope::Namespaced => self,
+            Scope::Cluster => Self { patch: self.patch.without_namespace(), ..self },
+        }
     }
 }

@@ -16,13 +16,15 @@ use super::TRIES;
 use super::held::Held;
 use super::model::PatchModel;
 use super::note::Note;
+use super::outlook;
 use crate::connect::Reach;
 use crate::guard::{self, Absence, Unread};
 use crate::look::definition_gone;
 use crate::messages;
 use crate::session::Session;
 
-pub(crate) fn plan(
+pub(crate) async fn plan(
+    session: &Session,
     request: PlanDestroy<PatchModel>,
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
@@ -36,7 +38,7 @@ pub(crate) fn plan(
         }
         Some(Unread::NoEntry) | None => {}
     }
-    notices.extend(messages::patch::returns(&held.key, &held.former_holders()));
+    notices.extend(outlook::end(session, &held).await);
     Ok(request.private)
 }
 

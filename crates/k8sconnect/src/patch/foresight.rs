@@ -2,9 +2,10 @@
 //! carried out: somebody may write between the plan that was shown and the apply.
 //!
 //! What a new `copy` or `move` brings is not promised. Positions are not to mean other items than
-//! the plan showed, so an object whose content changed meanwhile is refused.
+//! the plan showed, so an object whose lists changed meanwhile is refused.
 
-use k8sconnect_core::patch::{Form, Kept, Mark, Operation, Patch};
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::patch::{Form, Kept, Mark, Operation, Patch, Shape};
 use k8sconnect_core::projection::ConcealmentKey;
 use serde_json::Value as Json;
 use tfplugin::Value;
@@ -37,7 +38,7 @@ pub(crate) fn planned(
 }
 
 /// Whether positions may mean other items than they did at the last refresh.
-pub(crate) fn is_another_content(patch: &Patch, held: &Held, live: &Json) -> bool {
+pub(crate) fn are_other_items(patch: &Patch, held: &Held, live: &Json) -> bool {
     let Form::Json(operations) = patch.form() else {
         return false;
     };
@@ -49,13 +50,11 @@ pub(crate) fn is_another_content(patch: &Patch, held: &Held, live: &Json) -> boo
         && seen.is_some_and(|seen| Some(seen) != content(live, held.stored.key.as_ref()).as_deref())
 }
 
-/// A short name for what an object holds, without its status and the server's own accounts.
+/// A short name for what positions in an object mean.
 pub(crate) fn content(object: &Json, key: Option<&ConcealmentKey>) -> Option<String> {
+    let shape = Shape::told_by(&Owners::of_object(object).ok()?);
     let mut content = object.clone();
     content.as_object_mut()?.remove("status");
-    let metadata = content["metadata"].as_object_mut()?;
-    for name in ["managedFields", "resourceVersion", "generation"] {
-        metadata.remove(name);
-    }
-    Some(key?.hash(&content.to_string()))
+    content["metadata"].as_object_mut()?.remove("managedFields");
+    Some(key?.hash(&shape.lists(&content).to_string()))
 }

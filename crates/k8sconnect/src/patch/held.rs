@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use k8sconnect_cluster::{Kind, Location, Served, Targets};
+use k8sconnect_cluster::{Kind, Location, Scope, Served, Targets};
 use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::handback::{Extent, Patched};
+use k8sconnect_core::identity::{ObjectKey, without_marks};
 use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
 use k8sconnect_core::patch::{Kept, Manner, Mark, Patch, manager_of};
 use k8sconnect_core::projection::{CONCEALED_VALUE, Texts, is_concealed};
@@ -38,7 +39,20 @@ impl Held {
             }
             _ => None,
         };
-        Ok(Self { stored: Stored::load(private)?, key, patch, model })
+        let stored = Stored::load(private)?;
+        let mut held = Self { stored, key, patch, model };
+        if let Some(kind) = held.stored.target.as_ref().map(|target| target.kind.clone()) {
+            held.settle_in(&kind);
+        }
+        Ok(held)
+    }
+
+    /// Learns where objects of its kind live.
+    fn settle_in(&mut self, kind: &Kind) {
+        self.key = place::scoped(self.key.clone(), kind);
+        if kind.scope == Scope::Cluster {
+            self.patch = self.patch.take().map(Patch::without_namespace);
+        }
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -60,16 +74,19 @@ impl Held {
         self.stored.target.as_ref().is_none_or(|target| Some(target.uid.as_str()) == uid)
     }
 
+    /// Whether this is the object that the last refresh found, be it the one that was patched or one
+    /// that was made anew since.
+    pub(crate) fn was_seen(&self, live: &Json) -> bool {
+        let successor = self.stored.target.as_ref().and_then(|target| target.successor.as_deref());
+        match successor {
+            Some(successor) => Some(successor) == live["metadata"]["uid"].as_str(),
+            None => self.is_same_object(live),
+        }
+    }
+
     /// Whether another provider made the patch, which listed no former owners.
     pub(crate) fn is_foreign(&self) -> bool {
         self.stored.kept.is_none() && self.model.previous_owners.is_null()
-    }
-
-    /// To whom each field goes back, as far as anything was written down: to nobody, where not.
-    pub(crate) fn former_holders(&self) -> BTreeMap<String, Vec<Manager>> {
-        let mut former = self.model.former();
-        former.extend(self.unrecorded().into_iter().map(|path| (path, vec![])));
-        former
     }
 
     /// The fields of which nobody wrote down who held them before: another provider patched them.
@@ -124,6 +141,25 @@ impl Held {
             .map(|note| note.former)
             .or_else(|| self.stored.former.clone())
             .unwrap_or_else(|| self.model.losses())
+    }
+
+    /// The patched fields, with who is on record as having held each. Of a patch that another
+    /// provider made, the object alone tells them.
+    pub(crate) fn patched(&self, live: &Json) -> Vec<Patched> {
+        let kept = self.stored.kept.as_ref().map(|kept| kept.texts.clone());
+        let texts = kept.or_else(|| self.texts()).unwrap_or_else(|| {
+            let ours = Owners::of_object(live).unwrap_or_default().applied_by(&self.manager());
+            let paths = without_marks(&ours).leaves().into_iter();
+            let paths = paths.filter(|path| !path.names_its_item());
+            paths.map(|path| (path, String::new())).collect()
+        });
+        let recorded = self.model.former();
+        let patched = |(path, text): (FieldPath, String)| Patched {
+            extent: Extent::of_text(&text),
+            recorded: recorded.get(&path.shown()).cloned().unwrap_or_default(),
+            path,
+        };
+        texts.into_iter().map(patched).collect()
     }
 
     /// Where the target lives, by what is remembered; the server is asked if nothing is.

@@ -85,14 +85,19 @@ impl PatchModel {
             .collect()
     }
 
-    /// The same as losses, for want of a better record: each field, to each who held it.
+    /// The same as losses, for want of a better record: each field, to each who held it. What has
+    /// another path in another version is not to be told from what has the same.
     pub(crate) fn losses(&self) -> Owners {
+        let version = self.target.known().and_then(|target| target.api_version.as_str());
         let mut losses: Vec<Ownership> = Vec::new();
         for (path, managers) in self.former() {
             let Ok(path) = path.parse::<FieldPath>() else {
                 continue;
             };
             for manager in managers {
+                if version != Some(manager.api_version.as_str()) {
+                    continue;
+                }
                 match losses.iter_mut().find(|entry| entry.manager == manager) {
                     Some(entry) => entry.fields.insert(&path),
                     None => {

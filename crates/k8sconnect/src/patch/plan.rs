@@ -1,24 +1,26 @@
 //! Plan: what the patch would do to the object as it is now, and from whom it would take what.
 
-use k8sconnect_cluster::{Found, Location, NotYet, Placed, Served, Targets};
-use k8sconnect_core::identity::{LivesIn, ObjectKey};
+mod target;
+
+use k8sconnect_cluster::{Found, Location, Scope, Served, Targets};
+use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::Manager;
 use k8sconnect_core::patch::{Patch, manager_of};
 use serde_json::{Value as Json, json};
 use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
-use tokio::time::Instant;
 
+use super::TRIES;
 use super::foresight;
 use super::held::Held;
 use super::model::{PatchModel, managed_fields};
+use super::outlook;
 use super::trial::{Remembered, Step, Surgery, Trial};
-use super::{PATIENCE, TRIES, upgrade};
+use super::upgrade;
 use crate::connect::Reach;
-use crate::guard::{self, Verdict};
-use crate::memory::Recollection;
+use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::session::Session;
-use crate::{messages, place};
+use target::{Sighting, Way, at_last, changed_parts, check_whereabouts, look};
 
 pub(crate) async fn plan(
     ctx: &Context,
@@ -40,7 +42,7 @@ pub(crate) async fn plan(
         && !changed.is_empty()
     {
         notices.push(messages::patch::another_target(&held.key, key));
-        notices.extend(messages::patch::returns(&held.key, &held.former_holders()));
+        notices.extend(outlook::end(session, held).await);
         foretell(session, &config, key, notices).await?;
         let mut planned = planned(later(proposed, None));
         let part = |name| AttributePath::root("target").attribute(name);
@@ -55,6 +57,8 @@ pub(crate) async fn plan(
         notices.push(messages::object::terms_unknown());
         return Ok(planned(later(proposed, held.as_ref())));
     };
+    // The same object, and where it lives is known of the one in state.
+    let key = &held.as_ref().map_or(key, |held| &held.key).clone();
     let targets = Targets::from(&*session.cluster(&connection).await?);
     let way = held.as_ref().map_or(Way::AsBefore, |held| Way::of(&config, held));
     let mut found = look(session, &targets, key, held.as_ref(), way).await?;
@@ -62,13 +66,13 @@ pub(crate) async fn plan(
     // only then. What was known in the plan that the user saw must not become unknown.
     let read = held.as_ref().is_some_and(|held| session.memory.has_read(held.id()));
     if ctx.capabilities().deferral_allowed && !read {
-        let last = at_last(&targets, key, held.as_ref(), found).await?;
-        if let Some(held) = &held
-            && foresight::is_another_content(&patch, held, &last.1)
-        {
-            return Err(messages::patch::changed_since(key).into());
-        }
-        found = Some(last);
+        found = Some(at_last(&targets, key, held.as_ref(), found).await?);
+    }
+    // OpenTofu does not say that it applies; a plan without a refresh may as well be refused.
+    if let (Some(held), Some((_, live, _)), false) = (&held, &found, read)
+        && foresight::are_other_items(&patch, held, live)
+    {
+        return Err(messages::patch::changed_since(key).into());
     }
     if let Some(held) = &held {
         check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
@@ -80,6 +84,7 @@ pub(crate) async fn plan(
         });
         return Ok(planned(later(proposed, held.as_ref())));
     };
+    let patch = settled_in(&location, patch, notices, held.as_ref());
     if let Some(held) = &mut held {
         held.recover(&live);
         upgrade::recover(held, &targets, &location, &live).await;
@@ -110,6 +115,7 @@ async fn foretell(
     let targets = Targets::from(&*session.cluster(&connection).await?);
     match look(session, &targets, key, None, Way::AsBefore).await? {
         Some((location, live, _)) => {
+            let patch = settled_in(&location, patch, notices, None);
             let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
             let adoption = Adoption::of(config);
             asked.creation(PatchModel::default(), live, adoption, notices).await.map(drop)
@@ -121,47 +127,21 @@ async fn foretell(
     }
 }
 
-/// Whether the way to the cluster is described as it was at the last apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    AsBefore,
-    Changed,
-}
-
-impl Way {
-    fn of(config: &PatchModel, held: &Held) -> Self {
-        let model = &held.model;
-        let same = model.cluster == config.cluster && model.cluster_name == config.cluster_name;
-        if same { Self::AsBefore } else { Self::Changed }
+/// The patch, now that it is known where objects of its kind live. What is said about it is said
+/// once.
+fn settled_in(
+    location: &Location,
+    patch: Patch,
+    notices: &mut Diagnostics,
+    held: Option<&Held>,
+) -> Patch {
+    if location.kind.scope == Scope::Namespaced {
+        return patch;
     }
-}
-
-/// Refuses a plan in another cluster, where an object of the same name may well be. Asks nothing
-/// where the way is the old one and led to the object that was patched.
-async fn check_whereabouts(
-    targets: &Targets,
-    held: &Held,
-    way: Way,
-    live: Option<&Json>,
-) -> Result<(), Diagnostics> {
-    let same = live.is_some_and(|live| held.is_same_object(live));
-    if same && held.stored.target.is_some() {
-        return Ok(());
+    if held.is_none() && patch.key().namespace.is_some() {
+        notices.push(messages::patch::no_namespace(patch.key()));
     }
-    match (guard::recognise(targets, held.stored.cluster.as_deref()).await, way) {
-        (Verdict::Another, _) => {
-            Err(messages::whereabouts::another_cluster(&held.key, Some(targets.host())).into())
-        }
-        (Verdict::Unclear, Way::Changed) if held.stored.target.is_some() => {
-            Err(messages::whereabouts::not_there_by_new_way(&held.key).into())
-        }
-        // Which cluster was patched is known, and this connection cannot show that it is this one.
-        (Verdict::Unclear, Way::AsBefore) if held.stored.cluster.is_some() => {
-            let host = Some(targets.host());
-            Err(messages::whereabouts::absence_unproved(&held.key, host).into())
-        }
-        _ => Ok(()),
-    }
+    patch.without_namespace()
 }
 
 /// Whether what another patch holds is taken from it.
@@ -175,15 +155,6 @@ impl Adoption {
     pub(crate) fn of(model: &PatchModel) -> Self {
         if model.adopt == Value::Known(true) { Self::TakeOver } else { Self::Refuse }
     }
-}
-
-/// Who saw the object that a plan is made for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sighting {
-    /// This process read it before, to refresh.
-    Refreshed,
-    /// It was read for this plan, which may be the one that precedes a write.
-    ForPlan,
 }
 
 /// Reads the patch that is configured; `None` while it is not known.
@@ -206,83 +177,6 @@ pub(crate) fn read(
                 .map_err(|errors| messages::patch::unusable(&errors, attribute, key).into())
         }
         _ => Err(messages::patch::one_of_three(known.len()).into()),
-    }
-}
-
-/// The parts of the target that mean another object now.
-fn changed_parts(held: &Held, key: &ObjectKey) -> Vec<&'static str> {
-    let lives_in = match &held.stored.target {
-        Some(target) if target.kind.scope == k8sconnect_cluster::Scope::Cluster => LivesIn::Cluster,
-        _ => LivesIn::Namespace,
-    };
-    let part = |field: &str| match field {
-        "apiVersion" => "api_version",
-        "kind" => "kind",
-        "metadata.namespace" => "namespace",
-        _ => "name",
-    };
-    held.key.changes_to(key, lives_in).iter().map(|(field, _, _)| part(field)).collect()
-}
-
-/// Finds the target. `None` while it, its kind or its namespace is not there.
-async fn look(
-    session: &Session,
-    targets: &Targets,
-    key: &ObjectKey,
-    held: Option<&Held>,
-    way: Way,
-) -> Result<Option<(Location, Json, Sighting)>, Diagnostics> {
-    let location = match held {
-        Some(held) => held.location(targets).await?,
-        None => match place::judged(key, targets.place(&key.gvk).await, "target")? {
-            Placed::At(kind) => place::location(kind, key),
-            Placed::NotYet(
-                NotYet::Kind { .. } | NotYet::Namespace { .. } | NotYet::Webhook { .. },
-            ) => {
-                return Ok(None);
-            }
-        },
-    };
-    // What was read by another way may be another cluster's.
-    if let Some(held) = held
-        && way == Way::AsBefore
-        && let Recollection::Seen(live) = session.memory.recall(held.id())
-    {
-        return Ok(Some((location, live, Sighting::Refreshed)));
-    }
-    let found = targets.get(&location).await;
-    match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
-        Found::Object(answer) => Ok(Some((location, answer.object, Sighting::ForPlan))),
-        Found::Absent(_) | Found::NotServed(_) => Ok(None),
-    }
-}
-
-/// The target right before it is written: what this run makes is waited for, and what is no longer
-/// the object that was planned for is refused.
-async fn at_last(
-    targets: &Targets,
-    key: &ObjectKey,
-    held: Option<&Held>,
-    found: Option<(Location, Json, Sighting)>,
-) -> Result<(Location, Json, Sighting), Diagnostics> {
-    match (found, held) {
-        (Some((_, live, _)), Some(held))
-            if !held.is_same_object(&live) && held.past().is_some() =>
-        {
-            Err(messages::object::changed_meanwhile(key).into())
-        }
-        (Some(found), _) => Ok(found),
-        (None, Some(_)) => Err(messages::object::changed_meanwhile(key).into()),
-        (None, None) => {
-            let unanswered = |error| messages::refusal::unanswered(key, &error);
-            let missing = || messages::patch::missing(key, PATIENCE);
-            let unserved = || messages::patch::kind_missing(key, PATIENCE);
-            let deadline = Instant::now() + PATIENCE;
-            let kind = targets.await_kind(&key.gvk, deadline).await.map_err(unanswered)?;
-            let location = place::location(kind.ok_or_else(unserved)?, key);
-            let live = targets.await_object(&location, deadline).await.map_err(unanswered)?;
-            Ok((location, live.ok_or_else(missing)?, Sighting::ForPlan))
-        }
     }
 }
 
@@ -364,7 +258,7 @@ impl Asked<'_> {
         let version = live["metadata"]["resourceVersion"].as_str();
         let told_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
         if seen == Sighting::Refreshed || told_before != version {
-            self.tell(held, &trial, same_object, notices);
+            self.tell(held, &live, &trial, notices)?;
         }
         remember(self.session, self.patch, Some(held.id()), &live, &trial);
         let mut state = later(proposed, Some(held));
@@ -407,9 +301,16 @@ impl Asked<'_> {
         Err(messages::object::never_still(key).into())
     }
 
-    fn tell(&self, held: &Held, trial: &Trial, same_object: bool, notices: &mut Diagnostics) {
+    fn tell(
+        &self,
+        held: &Held,
+        live: &Json,
+        trial: &Trial,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
         let key = self.patch.key();
         let verdict = &trial.verdict;
+        let same_object = held.is_same_object(live);
         if same_object && (held.is_foreign() || !held.unrecorded().is_empty()) {
             notices.push(messages::patch::no_former_owners(key));
         }
@@ -422,10 +323,10 @@ impl Asked<'_> {
             notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
             notices.extend(messages::patch::dropped(key, verdict));
         }
-        let mut leaving = held.former_holders();
-        let left: Vec<_> = verdict.left.iter().map(|path| path.shown()).collect();
-        leaving.retain(|path, _| left.contains(path));
-        notices.extend(messages::patch::returns(key, &leaving));
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        let leaving = trial.leaving(live, &held.manager()).map_err(unreadable)?;
+        notices.extend(outlook::departure(held, live, &leaving, &verdict.left));
+        Ok(())
     }
 
     fn may_precede(&self, holder: &Manager) -> bool {

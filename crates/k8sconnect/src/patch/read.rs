@@ -89,7 +89,13 @@ pub(crate) async fn read(
         && (target.resource_version != seen || looked_away)
     {
         let content = foresight::content(&live, held.stored.key.as_ref());
-        held.stored.target = Some(SeenTarget { resource_version: seen, content, ..target.clone() });
+        let uid = live["metadata"]["uid"].as_str().filter(|uid| *uid != target.uid);
+        held.stored.target = Some(SeenTarget {
+            resource_version: seen,
+            content,
+            successor: uid.map(ToOwned::to_owned),
+            ..target.clone()
+        });
         held.stored.save(&mut private)?;
     }
     session.memory.keep_target(held.id(), live);
@@ -118,6 +124,7 @@ async fn take_over(
         // What is amiss with this version was not told yet.
         resource_version: None,
         content: None,
+        successor: None,
     });
     held.stored.cluster = guard::remember(targets, held.stored.cluster.take()).await;
     Ok(())

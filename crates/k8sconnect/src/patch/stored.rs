@@ -46,10 +46,14 @@ pub(crate) struct Stored {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SeenTarget {
     pub(crate) kind: Kind,
+    /// The one that was patched.
     pub(crate) uid: String,
+    /// The one that was there at the last look, if that was another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) successor: Option<String>,
     /// What was told of this version need not be told again.
     pub(crate) resource_version: Option<String>,
-    /// A hash of what it held.
+    /// A hash of what positions in it meant.
     #[serde(default)]
     pub(crate) content: Option<String>,
 }
@@ -172,6 +176,7 @@ mod tests {
             target: Some(SeenTarget {
                 kind,
                 uid: "u".into(),
+                successor: Some("v".into()),
                 resource_version: Some("7".into()),
                 content: Some("c0ffee".into()),
             }),

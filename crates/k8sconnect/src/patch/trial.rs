@@ -4,6 +4,7 @@
 //! who will lose what before it writes, since the write itself carries the record of it.
 
 use k8sconnect_cluster::{Answer, Change, Error, Found, Location, Targets};
+use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::walk::at_written;
 use k8sconnect_core::identity::without_marks;
@@ -69,6 +70,17 @@ impl Trial {
         let marks = self.outcome.footprints.iter().map(|it| it.marks.clone()).collect();
         let told = texts.len() == self.outcome.leaves.0.len();
         Ok(told.then_some(Kept { owners, texts, marks }))
+    }
+
+    /// The fields of our entry that the patch no longer names.
+    pub(crate) fn leaving(&self, live: &Json, manager: &str) -> Result<FieldSet, FieldsV1Error> {
+        let left: FieldSet = self.verdict.left.iter().cloned().collect();
+        if self.manager == manager {
+            return Ok(left);
+        }
+        let now = without_marks(&Owners::of_object(live)?.applied_by(manager));
+        let next = Owners::of_object(&self.answer)?.applied_by(&self.manager);
+        Ok(left.union(&now.difference(&next)))
     }
 }
 

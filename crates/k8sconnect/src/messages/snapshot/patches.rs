@@ -3,6 +3,7 @@
 use super::*;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
+    use k8sconnect_core::handback::Prospect;
     use k8sconnect_core::patch::{
         Claimed, Manner, Patch, Pointer, Problem, Trouble, Unplaced, Verdict,
     };
@@ -18,9 +19,14 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let hpa = manager("autoscaler", Operation::Update, "scale");
     let other = manager("k8sconnect-patch-0f3a", Operation::Apply, "");
     let contested = [(other, vec![path("spec.replicas")])];
-    let former = [
-        ("spec.paused".to_owned(), vec![]),
-        ("spec.replicas".to_owned(), vec![hpa.clone(), manager("helm", Operation::Apply, "")]),
+    let helm = || manager("helm", Operation::Apply, "");
+    let stays = |returns_to, stays_with| Prospect::Stays { returns_to, stays_with };
+    let prospects = [
+        (path("metadata.labels.gone"), Prospect::Absent),
+        (path("spec.image"), stays(vec![helm()], vec![manager("flux", Operation::Apply, "")])),
+        (path("spec.paused"), stays(vec![], vec![])),
+        (path("spec.replicas"), stays(vec![hpa.clone(), helm()], vec![])),
+        (path("spec.strategy"), stays(vec![], vec![helm()])),
     ];
     let verdict = Verdict {
         changes: vec![notice("spec.replicas", &[hpa], [None, Some("2"), Some("5")])],
@@ -76,6 +82,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             secret().key(),
         ),
         patch::no_name("name", "web/scale"),
+        patch::no_namespace(key),
         patch::one_of_three(2),
         patch::unknown(),
         patch::not_there_yet(key),
@@ -117,7 +124,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::not_imported(),
     ];
     messages.extend(patch::takes(key, &verdict));
-    messages.extend(patch::returns(key, &former.into()));
+    messages.extend(patch::returns(key, &prospects));
+    messages.extend(patch::returns(key, &prospects[2..3]));
     let notices = Notices {
         reverts: verdict.changes.clone(),
         takes: verdict.changes.clone(),

@@ -1,16 +1,17 @@
 //! One patch, made: tried, freed of what leaves it, written, and begun anew whenever somebody else
 //! wrote in between.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8sconnect_cluster::{Found, Location, Mark};
-use k8sconnect_core::field::FieldSet;
+use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
-use k8sconnect_core::handback::{Leaving, hand_back, holding, record};
-use k8sconnect_core::identity::{patch_annotation, without_marks};
+use k8sconnect_core::handback::{Division, Extent, Leaving, hand_back, record};
+use k8sconnect_core::identity::patch_annotation;
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::patch::{Kept, Outcome, Patch, Written, held_before, manager_of};
-use k8sconnect_core::projection::ConcealmentKey;
+use k8sconnect_core::patch::{Kept, Outcome, Patch, Taking, Written, manager_of};
+use k8sconnect_core::projection::{ConcealmentKey, Projection};
 use serde_json::Value as Json;
 use tfplugin::{Applied, Diagnostics, Private, Value};
 use tokio::time::Instant;
@@ -42,7 +43,9 @@ pub(super) struct Done {
     before: Option<Json>,
     after: Json,
     outcome: Outcome,
+    /// What others lost by this patch, and what of that by this write.
     former: Owners,
+    lost: Owners,
     warnings: Vec<String>,
 }
 
@@ -119,7 +122,7 @@ impl Job<'_> {
             (Some(_), Some(held)) => held.former(&live),
             _ => note.as_ref().map(|note| note.former.clone()).unwrap_or_default(),
         };
-        let leaving = self.leaving(&live, &trial).map_err(unreadable)?;
+        let leaving = trial.leaving(&live, &manager).map_err(unreadable)?;
         let all = Owners::of_object(&live).map_err(unreadable)?;
         if !leaving.is_empty()
             && let Some(back) = hand_back(&all, &manager, &former, Leaving::Fields(&leaving))
@@ -171,19 +174,8 @@ impl Job<'_> {
         let manager = self.manager();
         let written = Written { object: &after, manager: &manager };
         let outcome = self.work.patch.outcome(written, &trial.script, &trial.shape)?;
-        Ok(Done { before, after, outcome, former, warnings: vec![] })
-    }
-
-    /// The fields of our entry that the patch no longer names.
-    fn leaving(&self, live: &Json, trial: &Trial) -> Result<FieldSet, FieldsV1Error> {
-        let left: FieldSet = trial.verdict.left.iter().cloned().collect();
-        let manager = self.manager();
-        if trial.manager == manager {
-            return Ok(left);
-        }
-        let now = without_marks(&Owners::of_object(live)?.applied_by(&manager));
-        let next = Owners::of_object(&trial.answer)?.applied_by(&trial.manager);
-        Ok(left.union(&now.difference(&next)))
+        let lost = trial.verdict.lost.clone();
+        Ok(Done { before, after, outcome, former, lost, warnings: vec![] })
     }
 
     /// Hands back what patches hold that nobody keeps up any more, as they would have done.
@@ -265,6 +257,7 @@ impl Job<'_> {
             target: Some(SeenTarget {
                 kind: self.location.kind.clone(),
                 uid: metadata["uid"].as_str().unwrap_or_default().to_owned(),
+                successor: None,
                 resource_version: metadata["resourceVersion"].as_str().map(ToOwned::to_owned),
                 content: foresight::content(&done.after, Some(self.key)),
             }),
@@ -285,17 +278,26 @@ impl Job<'_> {
         let known = self.past(&done.after).and(self.held);
         let known = known.and_then(|held| held.model.previous_owners.known());
         let known = known.cloned().unwrap_or_default();
-        let paths = done.outcome.leaves.0.keys().cloned();
-        let (stay, join): (Vec<_>, Vec<_>) =
-            paths.partition(|path| known.contains_key(&path.shown()));
+        let leaves = done.outcome.leaves.0.iter().map(|(path, leaf)| (path.clone(), leaf.clone()));
+        let (stay, join): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            leaves.partition(|(path, _)| known.contains_key(&path.shown()));
+        let manager = self.manager();
         let joined = match &done.before {
-            Some(before) => held_before(before, &self.manager(), join)?,
+            Some(before) => {
+                let after = Written { object: &done.after, manager: &manager };
+                let gvk = &self.work.key().gvk;
+                Taking { before, after, lost: &done.lost, gvk }.held_before(&Projection(join))?
+            }
             None => {
-                let lost = |path: &_| holding(&done.former, path).cloned().collect();
-                join.into_iter().map(|path| (lost(&path), path)).map(|(a, b)| (b, a)).collect()
+                let division = Division::told_by([&done.former]);
+                let lost = |path: FieldPath| {
+                    let holders = division.holders(&done.former, &path, Extent::Whole);
+                    (path, holders)
+                };
+                join.into_keys().map(lost).collect()
             }
         };
-        let stayed = stay.into_iter().filter_map(|path| {
+        let stayed = stay.into_keys().filter_map(|path| {
             let path = path.shown();
             known.get(&path).cloned().map(|owners| (path, owners))
         });

@@ -1,0 +1,56 @@
+//! What a plan says of fields that go back: worked out as the hand-back itself is, on the object as
+//! it was last seen.
+
+use k8sconnect_cluster::{Found, Targets};
+use k8sconnect_core::field::{FieldPath, FieldSet};
+use k8sconnect_core::handback::{Leaving, Outlook, Patched};
+use serde_json::Value as Json;
+use tfplugin::Diagnostics;
+
+use super::held::Held;
+use crate::messages;
+use crate::session::Session;
+
+/// All of a patch, which ends on this object. Where the object cannot be looked at, nothing is said:
+/// the hand-back will fail for the same reason, and say that.
+pub(crate) async fn end(session: &Session, held: &Held) -> Diagnostics {
+    match last_seen(session, held).await {
+        Some(live) => told(held, &live, Leaving::All, &held.patched(&live)),
+        None => Diagnostics::new(),
+    }
+}
+
+/// Some fields, which leave the patch.
+pub(crate) fn departure(
+    held: &Held,
+    live: &Json,
+    leaving: &FieldSet,
+    left: &[FieldPath],
+) -> Diagnostics {
+    let mut fields = held.patched(live);
+    fields.retain(|field| left.contains(&field.path));
+    told(held, live, Leaving::Fields(leaving), &fields)
+}
+
+fn told(held: &Held, live: &Json, leaving: Leaving<'_>, fields: &[Patched]) -> Diagnostics {
+    let (manager, former) = (held.manager(), held.former(live));
+    let outlook = Outlook { live, gvk: &held.key.gvk, manager: &manager, former: &former, leaving };
+    match outlook.of(fields) {
+        Ok(prospects) => messages::patch::returns(&held.key, &prospects),
+        Err(error) => messages::object::ownership_unreadable(&held.key, &error).into(),
+    }
+}
+
+/// The object as this process read it, or as it is now. Only the one that was patched tells.
+async fn last_seen(session: &Session, held: &Held) -> Option<Json> {
+    if let Some(live) = session.memory.look_up(held.id()) {
+        return Some(live).filter(|live| held.is_same_object(live));
+    }
+    let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
+    let targets = Targets::from(&*entered.ok()??);
+    let location = held.location(&targets).await.ok()?;
+    match targets.get(&location).await.ok()? {
+        Found::Object(answer) => Some(answer.object).filter(|live| held.is_same_object(live)),
+        Found::Absent(_) | Found::NotServed(_) => None,
+    }
+}

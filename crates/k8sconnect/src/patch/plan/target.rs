@@ -1,0 +1,141 @@
+//! Finding the object that a plan is made for, and making sure that it is the one that is meant.
+
+use k8sconnect_cluster::{Found, Location, NotYet, Placed, Scope, Targets};
+use k8sconnect_core::identity::{LivesIn, ObjectKey};
+use serde_json::Value as Json;
+use tfplugin::Diagnostics;
+use tokio::time::Instant;
+
+use crate::guard::{self, Verdict};
+use crate::patch::PATIENCE;
+use crate::patch::held::Held;
+use crate::patch::model::PatchModel;
+use crate::session::Session;
+use crate::{messages, place};
+
+/// Whether the way to the cluster is described as it was at the last apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    AsBefore,
+    Changed,
+}
+
+impl Way {
+    pub(super) fn of(config: &PatchModel, held: &Held) -> Self {
+        let model = &held.model;
+        let same = model.cluster == config.cluster && model.cluster_name == config.cluster_name;
+        if same { Self::AsBefore } else { Self::Changed }
+    }
+}
+
+/// Refuses a plan in another cluster, where an object of the same name may well be. Asks nothing
+/// where the way is the old one and led to the object that was patched.
+pub(super) async fn check_whereabouts(
+    targets: &Targets,
+    held: &Held,
+    way: Way,
+    live: Option<&Json>,
+) -> Result<(), Diagnostics> {
+    let same = live.is_some_and(|live| held.is_same_object(live));
+    if same && held.stored.target.is_some() {
+        return Ok(());
+    }
+    match (guard::recognise(targets, held.stored.cluster.as_deref()).await, way) {
+        (Verdict::Another, _) => {
+            Err(messages::whereabouts::another_cluster(&held.key, Some(targets.host())).into())
+        }
+        (Verdict::Unclear, Way::Changed) if held.stored.target.is_some() => {
+            Err(messages::whereabouts::not_there_by_new_way(&held.key).into())
+        }
+        // Which cluster was patched is known, and this connection cannot show that it is this one.
+        (Verdict::Unclear, Way::AsBefore) if held.stored.cluster.is_some() => {
+            let host = Some(targets.host());
+            Err(messages::whereabouts::absence_unproved(&held.key, host).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who saw the object that a plan is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sighting {
+    /// This process read it before, to refresh.
+    Refreshed,
+    /// It was read for this plan, which may be the one that precedes a write.
+    ForPlan,
+}
+
+/// The parts of the target that mean another object now.
+pub(super) fn changed_parts(held: &Held, key: &ObjectKey) -> Vec<&'static str> {
+    let lives_in = match &held.stored.target {
+        Some(target) if target.kind.scope == Scope::Cluster => LivesIn::Cluster,
+        _ => LivesIn::Namespace,
+    };
+    let part = |field: &str| match field {
+        "apiVersion" => "api_version",
+        "kind" => "kind",
+        "metadata.namespace" => "namespace",
+        _ => "name",
+    };
+    held.key.changes_to(key, lives_in).iter().map(|(field, _, _)| part(field)).collect()
+}
+
+/// Finds the target. `None` while it, its kind or its namespace is not there.
+pub(super) async fn look(
+    session: &Session,
+    targets: &Targets,
+    key: &ObjectKey,
+    held: Option<&Held>,
+    way: Way,
+) -> Result<Option<(Location, Json, Sighting)>, Diagnostics> {
+    let location = match held {
+        Some(held) => held.location(targets).await?,
+        None => match place::judged(key, targets.place(&key.gvk).await, "target")? {
+            Placed::At(kind) => place::location(kind, key),
+            Placed::NotYet(
+                NotYet::Kind { .. } | NotYet::Namespace { .. } | NotYet::Webhook { .. },
+            ) => {
+                return Ok(None);
+            }
+        },
+    };
+    // What was read by another way may be another cluster's.
+    if let Some(held) = held
+        && way == Way::AsBefore
+        && let Some(live) = session.memory.look_up(held.id())
+    {
+        return Ok(Some((location, live, Sighting::Refreshed)));
+    }
+    let found = targets.get(&location).await;
+    match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
+        Found::Object(answer) => Ok(Some((location, answer.object, Sighting::ForPlan))),
+        Found::Absent(_) | Found::NotServed(_) => Ok(None),
+    }
+}
+
+/// The target right before it is written: what this run makes is waited for, and what is no longer
+/// the object that was planned for is refused.
+pub(super) async fn at_last(
+    targets: &Targets,
+    key: &ObjectKey,
+    held: Option<&Held>,
+    found: Option<(Location, Json, Sighting)>,
+) -> Result<(Location, Json, Sighting), Diagnostics> {
+    match (found, held) {
+        (Some((_, live, _)), Some(held)) if !held.was_seen(&live) && held.past().is_some() => {
+            Err(messages::object::changed_meanwhile(key).into())
+        }
+        (Some(found), _) => Ok(found),
+        (None, Some(_)) => Err(messages::object::changed_meanwhile(key).into()),
+        (None, None) => {
+            let unanswered = |error| messages::refusal::unanswered(key, &error);
+            let missing = || messages::patch::missing(key, PATIENCE);
+            let unserved = || messages::patch::kind_missing(key, PATIENCE);
+            let deadline = Instant::now() + PATIENCE;
+            let kind = targets.await_kind(&key.gvk, deadline).await.map_err(unanswered)?;
+            let location = place::location(kind.ok_or_else(unserved)?, key);
+            let live = targets.await_object(&location, deadline).await.map_err(unanswered)?;
+            Ok((location, live.ok_or_else(missing)?, Sighting::ForPlan))
+        }
+    }
+}
