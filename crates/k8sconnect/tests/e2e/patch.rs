@@ -1,9 +1,15 @@
 //! `k8sconnect_patch`: fields of objects that others own, taken in the open and handed back to the
 //! leaf. The others are real: they apply, update and scale under names of their own.
 
+mod drift;
 mod handback;
 mod killed;
+mod lost;
+mod refused;
+mod round;
+mod sorts;
 mod stories;
+mod words;
 
 use serde_json::{Value, json};
 use testkit::{Target, Tool};
@@ -98,18 +104,8 @@ impl Clinic {
         self.patches(&[("it", (attribute, text), "")])
     }
 
-    fn resource(&self, name: &str, (attribute, text): Treatment<'_>, arguments: &str) -> String {
-        let Target { api_version, kind, namespace, name: target } = &self.target;
-        let namespace =
-            namespace.as_ref().map(|it| format!("namespace = \"{it}\"")).unwrap_or_default();
-        format!(
-            "resource \"k8sconnect_patch\" \"{name}\" {{\n  \
-             cluster = {{ kubeconfig = file(\"kubeconfig\") }}\n  \
-             target = {{\n    api_version = \"{api_version}\"\n    kind = \"{kind}\"\n    \
-             name = \"{target}\"\n    {namespace}\n  }}\n  {arguments}\n  \
-             {attribute} = <<-PATCH\n{}\nPATCH\n}}\n",
-            text.trim_end()
-        )
+    fn resource(&self, name: &str, treatment: Treatment<'_>, arguments: &str) -> String {
+        resource(name, &self.target, treatment, arguments)
     }
 
     pub(crate) async fn live(&self) -> Value {
@@ -127,6 +123,26 @@ impl Clinic {
         let state = self.at.runner.show().await.unwrap();
         state["values"]["root_module"]["resources"][0]["values"].clone()
     }
+}
+
+/// One patch resource, as text.
+fn resource(
+    name: &str,
+    target: &Target,
+    (attribute, text): Treatment<'_>,
+    arguments: &str,
+) -> String {
+    let Target { api_version, kind, namespace, name: target } = target;
+    let namespace =
+        namespace.as_ref().map(|it| format!("namespace = \"{it}\"")).unwrap_or_default();
+    format!(
+        "resource \"k8sconnect_patch\" \"{name}\" {{\n  \
+         cluster = {{ kubeconfig = file(\"kubeconfig\") }}\n  \
+         target = {{\n    api_version = \"{api_version}\"\n    kind = \"{kind}\"\n    \
+         name = \"{target}\"\n    {namespace}\n  }}\n  {arguments}\n  \
+         {attribute} = <<-PATCH\n{}\nPATCH\n}}\n",
+        text.trim_end()
+    )
 }
 
 pub(crate) fn owners(object: &Value) -> Vec<String> {

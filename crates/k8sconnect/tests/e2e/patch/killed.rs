@@ -1,8 +1,10 @@
-//! The provider process, killed between any two requests of a destroy.
+//! The provider process, killed between any two requests of a destroy, and disturbed there.
 
 use std::path::Path;
 
 use testkit::proxy::{Action, Fate, Proxy, Rule, Turn, Which};
+
+use serde_json::json;
 
 use super::{Clinic, owners, traces};
 
@@ -71,4 +73,34 @@ async fn a_provider_killed_between_any_two_requests_of_a_destroy_ends_the_same_w
         clinic.at.cluster.delete(&clinic.target).await.unwrap();
         clinic.populate().await;
     }
+}
+
+#[tokio::test]
+async fn whoever_writes_in_the_middle_of_a_destroy_keeps_its_work_and_the_fields_still_go_back() {
+    let clinic = Clinic::stateful_set().await;
+    let before = clinic.owners().await;
+    let proxy = Proxy::before(clinic.at.cluster).await.unwrap();
+    clinic.at.kubeconfig(&proxy.kubeconfig());
+    let path = format!("/apis/apps/v1/namespaces/{}/statefulsets/web", clinic.at.namespace.name());
+    clinic
+        .patch("patch", "{metadata: {annotations: {example.com/team: red}}, spec: {replicas: 5}}");
+    clinic.at.init().await;
+    clinic.at.apply().await;
+    let rival = clinic.at.cluster.act_as("rival");
+    let target = clinic.target.clone();
+    let deed = Action::new(move |_| {
+        let (rival, target) = (rival.clone(), target.clone());
+        let edit = json!({"metadata": {"labels": {"theirs": "kept"}}});
+        async move { rival.merge_patch(&target, edit).await.map(|_| ()) }
+    });
+    // Right before the hand-back, which was made for the object as it was before.
+    let tally = proxy.rule(Rule::new(Which::at(&path), Turn::Nth(3), Fate::Before(deed)));
+    clinic.at.destroy().await;
+    assert_eq!(tally.fired().len(), 1);
+    let after = clinic.live().await;
+    assert_eq!(after["metadata"]["labels"]["theirs"], "kept");
+    assert_eq!(traces(&after), [""; 0]);
+    let (theirs, rest): (Vec<_>, Vec<_>) =
+        owners(&after).into_iter().partition(|it| it.contains("\"rival\""));
+    assert_eq!((theirs.len(), rest), (1, before));
 }
