@@ -13,6 +13,7 @@ mod check;
 mod gone;
 mod inherited;
 mod judge;
+mod mark;
 mod operation;
 mod outcome;
 mod place;
@@ -31,11 +32,12 @@ use crate::yaml::{self, YamlError};
 pub use before::Taking;
 pub use inherited::Inherited;
 pub use judge::{Claimed, Kept, Scene, Verdict, claimed, manager_of};
+pub use mark::{Footprint, Mark};
 pub use operation::{Operation, Trouble};
 pub use outcome::{Outcome, Written, leaves_now};
 pub use place::{Shape, Unplaced};
 pub use pointer::Pointer;
-pub use script::{Footprint, Mark, Past, Problem, Script, Standing};
+pub use script::{Past, Problem, Script, Standing};
 
 /// The way in which a patch is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::gone;
+use super::mark::Mark;
 use super::outcome::{Outcome, Written, leaf, leaves_now};
 use super::place::Shape;
-use super::script::Mark;
 use super::{Form, Patch};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::mark::{Footprint, Mark};
 use super::place::Shape;
-use super::script::{Footprint, Mark, Script};
+use super::script::Script;
 use super::{Form, Patch, is_empty_map};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;

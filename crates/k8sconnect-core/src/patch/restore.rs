@@ -6,11 +6,12 @@
 
 use serde_json::{Value, json};
 
+use super::mark::{Footprint, Mark};
 use super::operation::Operation;
 use super::outcome::leaf;
 use super::place::pointer_to;
 use super::pointer::{Pointer, index};
-use super::script::{Footprint, Mark, Problem, Standing, Writer, names_an_item};
+use super::script::{Problem, Standing, Writer, names_an_item};
 use crate::field::atom::same;
 use crate::field::walk::at;
 use crate::field::{Atom, FieldPath, PathElement};

@@ -5,73 +5,18 @@
 //! when it was first carried out. From then on it is a wish about these fields: one that holds is
 //! not carried out again, one that no longer holds is brought back to what it came to.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde_json::Value;
 
 use super::covers;
+use super::mark::{Footprint, Mark};
 use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
 use crate::field::atom::same;
-use crate::field::path::PathError;
 use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
 use crate::projection::{ConcealmentKey, Texts};
 use crate::secrecy::Secrecy;
-
-/// What an operation touched.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Footprint {
-    pub operation: Operation,
-    pub marks: Vec<Mark>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum Mark {
-    /// A field that holds a value.
-    Set(FieldPath),
-    /// An item that was put into a list.
-    Item(FieldPath),
-    /// A field or an item that was taken away.
-    Absent(FieldPath),
-}
-
-impl Mark {
-    pub fn path(&self) -> &FieldPath {
-        match self {
-            Self::Set(path) | Self::Item(path) | Self::Absent(path) => path,
-        }
-    }
-}
-
-/// A sign and a path, for keeping.
-impl fmt::Display for Mark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = match self {
-            Self::Set(_) => '=',
-            Self::Item(_) => '+',
-            Self::Absent(_) => '-',
-        };
-        write!(f, "{sign}{}", self.path())
-    }
-}
-
-impl FromStr for Mark {
-    type Err = PathError;
-
-    fn from_str(text: &str) -> Result<Self, PathError> {
-        let (sign, path) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
-        let path = path.parse()?;
-        match sign {
-            "=" => Ok(Self::Set(path)),
-            "+" => Ok(Self::Item(path)),
-            "-" => Ok(Self::Absent(path)),
-            _ => Err(PathError { text: text.to_owned(), problem: "no sign", at: 1 }),
-        }
-    }
-}
 
 /// What earlier writes of the same patch left behind.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,6 @@
 //! rest of state. What was lost is then put together again: state lists the fields, and the object
 //! bears the note of from whom they were taken.
 
-use std::collections::BTreeMap;
-
 use k8sconnect_cluster::{Kind, Location, Scope, Served, Targets};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::handback::{Extent, Patched};

@@ -1,0 +1,114 @@
+//! What a patch takes, what goes with it, and to whom it goes back.
+
+use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::handback::Prospect;
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::owners::Manager;
+use k8sconnect_core::patch::Verdict;
+use k8sconnect_core::text;
+use tfplugin::{Diagnostic, Diagnostics};
+
+use crate::messages::ownership::{LISTED, listed, manager, more, named};
+use crate::messages::{count, one_line};
+
+/// What a new patch takes, and what of it goes.
+pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if !verdict.changes.is_empty() {
+        let paths = verdict.changes.iter().map(|change| change.path.to_string());
+        told.push(Diagnostic::warning(
+            format!("{key}: {} will be patched", named(paths)),
+            format!(
+                "Applying changes these on an object that is not yours:\n\n{}\n\n\
+                 Destroying the patch gives each field back to who holds it now; its value stays. \
+                 The other manager may set a field back before.",
+                listed(&verdict.changes)
+            ),
+        ));
+    }
+    told.extend(dropped(key, verdict));
+    told
+}
+
+/// What goes because the patch replaces what holds it: items of lists, fields of maps.
+pub(crate) fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if !verdict.gone.is_empty() {
+        let paths = verdict.gone.iter().map(|field| field.path.to_string());
+        told.push(Diagnostic::warning(
+            format!("{key}: {} will go", named(paths)),
+            format!(
+                "The operations replace what holds these, and do not repeat them:\n\n{}\n\n\
+                 They do not come back when the patch is destroyed. To keep them, set single fields \
+                 instead: `{{\"op\": \"add\", \"path\": \"…/name\", \"value\": …}}`.",
+                listed(&verdict.gone)
+            ),
+        ));
+    }
+    let lists = &verdict.dropped;
+    if lists.is_empty() {
+        return told;
+    }
+    let lines: Vec<_> = lists
+        .iter()
+        .flat_map(|(path, items)| {
+            let items = items.iter().map(|item| format!("    {}", one_line(&text::shown(item))));
+            [format!("  {path}")].into_iter().chain(items)
+        })
+        .collect();
+    let items = lists.iter().map(|(_, items)| items.len()).sum();
+    told.push(Diagnostic::warning(
+        format!("{key}: {} of `{}` will go", count(items, "item"), lists[0].0),
+        format!(
+            "These lists are replaced as a whole, and what the patch does not repeat goes:\n\n\
+             {}\n\nTo keep an item, write it in the patch too, or add yours with a `json_patch`: \
+             `{{\"op\": \"add\", \"path\": \"…/-\", \"value\": …}}`.",
+            lines.join("\n")
+        ),
+    ));
+    told
+}
+
+/// What becomes of fields that go back.
+pub(crate) fn returns(key: &ObjectKey, prospects: &[(FieldPath, Prospect)]) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if prospects.is_empty() {
+        return told;
+    }
+    let mut lines: Vec<_> = prospects.iter().take(LISTED).map(prospect).collect();
+    lines.extend(more(prospects.len()));
+    let anybody = prospects.iter().any(|(_, prospect)| {
+        matches!(prospect, Prospect::Stays { returns_to, .. } if !returns_to.is_empty())
+    });
+    let (what, advice) = match anybody {
+        true => ("handed back", "; whoever gets a field back may change it"),
+        false => ("let go", ""),
+    };
+    let paths = prospects.iter().map(|(path, _)| path.to_string());
+    told.push(Diagnostic::warning(
+        format!("{key}: {} will be {what}", named(paths)),
+        format!(
+            "{}\n\nValues stay as they are{advice}. To restore an old value, set it in the patch \
+             and apply that first.",
+            lines.join("\n")
+        ),
+    ));
+    told
+}
+
+fn prospect((path, prospect): &(FieldPath, Prospect)) -> String {
+    let all = |managers: &[Manager]| managers.iter().map(manager).collect::<Vec<_>>().join(", ");
+    match prospect {
+        Prospect::Absent => format!("  {path} stays absent"),
+        Prospect::Stays { returns_to, stays_with } => {
+            match (returns_to.as_slice(), stays_with.as_slice()) {
+                ([], []) => format!("  {path} stays as it is, held by nobody"),
+                ([], holders) => format!("  {path} stays with {}", all(holders)),
+                (owners, []) => format!("  {path} returns to {}", all(owners)),
+                (owners, holders) => {
+                    format!("  {path} returns to {}, stays with {}", all(owners), all(holders))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Operations of a JSON patch that cannot be carried out on the object as it is.
+
+use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::patch::{Pointer, Problem, Trouble};
+use k8sconnect_core::projection::CONCEALED_VALUE;
+use k8sconnect_core::secrecy::Secrecy;
+use k8sconnect_core::text;
+use serde_json::Value;
+use tfplugin::Diagnostic;
+
+use super::on;
+use crate::messages::{ABSENT, count, one_line, paragraphs};
+
+/// Whether a patch is to be made, or stands already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    New,
+    Made,
+}
+
+/// An operation of a JSON patch cannot be carried out on the object as it is.
+pub(crate) fn cannot(
+    key: &ObjectKey,
+    problem: &Problem,
+    secrecy: &Secrecy,
+    stage: Stage,
+) -> Diagnostic {
+    let (which, detail) = match problem {
+        Problem::Cannot { n, trouble } => {
+            (format!("operation {n}"), self::trouble(trouble, secrecy))
+        }
+        Problem::Elsewhere { n, at, then, now } => (
+            format!("operation {n}"),
+            format!(
+                "`{at}` counts list items, and others have changed the list since the first \
+                 apply:\n\n  it was  {then}\n  it is   {now}\n\n\
+                 Write the position at which the item stands now, or use `patch`, which finds items \
+                 by their key."
+            ),
+        ),
+        Problem::Gone { n, item } => (
+            format!("operation {n}"),
+            format!(
+                "Others have removed `{item}`, in which it changed something.\n\n\
+                 Remove the operation, or have the item put back."
+            ),
+        ),
+        Problem::Forgotten { n, path } => (
+            format!("operation {n}"),
+            format!(
+                "Others have changed `{path}`. The value that the operation found at the first \
+                 apply is secret, so it was not kept and cannot be brought back.\n\n\
+                 Write the value with `add` instead, or remove the operation."
+            ),
+        ),
+        Problem::Unplaced(unplaced) => (
+            "an operation".to_owned(),
+            format!(
+                "Nothing tells how the items of the list at `{}` are named. Use `patch`, which \
+                 finds items by their key.",
+                unplaced.0
+            ),
+        ),
+    };
+    let way_out = match stage {
+        Stage::New => "",
+        // A destroy makes a plan like any other first, unless it is told not to look.
+        Stage::Made => {
+            "To destroy the patch as it stands, destroy it with `-refresh=false`: its fields are \
+             handed back all the same."
+        }
+    };
+    let detail = paragraphs([&detail, way_out]);
+    let summary = format!("{key}: {which} of `json_patch` cannot be carried out");
+    on(Diagnostic::error(summary, detail), "json_patch", key)
+}
+
+fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
+    match trouble {
+        Trouble::Missing(at) => format!(
+            "There is nothing at `{at}`.\n\nUse `add` to set a field that may not be there, or \
+             remove the operation."
+        ),
+        Trouble::NoParent(at) => format!(
+            "There is nothing at `{at}` that could hold the value.\n\nAdd it first, with \
+             `{{\"op\": \"add\", \"path\": \"{at}\", \"value\": {{}}}}`, or use `patch` or \
+             `merge_patch`, which make what is missing on the way."
+        ),
+        Trouble::NoList(at) => format!(
+            "There is no list at `{at}` that could hold the value.\n\nAdd it first, with \
+             `{{\"op\": \"add\", \"path\": \"{at}\", \"value\": []}}`, or use `patch` or \
+             `merge_patch`, which make what is missing on the way."
+        ),
+        Trouble::Annotated(at) => format!(
+            "The object has annotations, and a new map at `{at}` would take all of them away, \
+             other managers' and those by which k8sconnect knows its patches.\n\n\
+             Name the annotations one by one: `{{\"op\": \"add\", \"path\": \"{at}/name\", \
+             \"value\": …}}`."
+        ),
+        Trouble::NoPosition { at, length } => format!(
+            "`{at}` names no position of the list, which has {}.\n\nPositions count from 0; \
+             `-` is the end of the list.",
+            count(*length, "item")
+        ),
+        Trouble::Differs { at, wanted, found } => {
+            let shown = |value: Option<&Value>| match value {
+                Some(_) if is_secret(at, secrecy) => CONCEALED_VALUE.to_owned(),
+                Some(value) => one_line(&text::shown(value)),
+                None => ABSENT.to_owned(),
+            };
+            format!(
+                "The `test` of `{at}` fails:\n\n  wanted  {}\n  found   {}\n\n\
+                 Nothing was changed. If the new value is right, write it in the `test`.",
+                shown(Some(wanted)),
+                shown(found.as_ref())
+            )
+        }
+    }
+}
+
+fn is_secret(at: &Pointer, secrecy: &Secrecy) -> bool {
+    secrecy.conceals(&FieldPath::fields(at.0.iter().map(String::as_str)), &Value::Null)
+}

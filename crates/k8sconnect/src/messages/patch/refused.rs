@@ -1,0 +1,149 @@
+//! Texts that are no patches, and patches that the server does not take.
+
+use k8sconnect_cluster::Error;
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::patch::{Manner, PatchError};
+use k8sconnect_core::scrub::Secrets;
+use tfplugin::{Diagnostic, Diagnostics};
+
+use super::{attribute as attribute_of, on};
+use crate::messages::refusal::{advised, said, unreached};
+use crate::messages::{count, paragraphs};
+
+pub(crate) fn unusable(errors: &[PatchError], attribute: &str, key: &ObjectKey) -> Diagnostic {
+    let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
+    let mut advice: Vec<_> = errors.iter().map(|error| advice(error, attribute)).collect();
+    advice.sort_unstable();
+    advice.dedup();
+    let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
+    let diagnostic = Diagnostic::error(
+        format!("`{attribute}` is not a patch that can be made"),
+        paragraphs([&found, &advice.join("\n\n")]),
+    );
+    on(diagnostic, attribute, key)
+}
+
+fn advice(error: &PatchError, attribute: &str) -> &'static str {
+    match error {
+        PatchError::Yaml(_) => "Mend the YAML there; it is read as kubectl reads it.",
+        PatchError::Empty => "Write at least one field to be changed, or remove the patch.",
+        PatchError::SeveralDocuments(_) => "One patch is one document. Use one resource for each.",
+        PatchError::NotAMapping(_) => {
+            "Write the fields as in the object itself: `spec: {replicas: 3}`. A list of operations \
+             belongs in `json_patch`."
+        }
+        PatchError::NotAList(_) => {
+            "Write a list: `[{\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 3}]`. \
+             Fields as in the object itself belong in `patch` or `merge_patch`."
+        }
+        PatchError::Directive(_) if attribute == attribute_of(Manner::Merge) => {
+            "A merge patch knows no directives: `null` removes a field, and a list is replaced as a \
+             whole. To change single items of a list, use `patch`, which finds them by their key."
+        }
+        PatchError::Directive(_) if attribute == attribute_of(Manner::Json) => {
+            "Operations know no directives: `remove` takes a field or an item away, and `replace` \
+             puts another one in its place."
+        }
+        PatchError::Directive(_) => {
+            "Server-side apply merges lists by key and needs no directives. To remove a field or an \
+             item, use `merge_patch` with `null`, or `json_patch` with `remove`; to replace a list \
+             as a whole, use `merge_patch`."
+        }
+        PatchError::Identity(_) | PatchError::WholeObject => {
+            "A patch changes an object and never makes it another one. Which object is meant stands \
+             in `target`; remove these lines, or change `target`."
+        }
+        PatchError::ServerOwned(_) => {
+            "Remove these lines: the API server, or a controller through a subresource, writes \
+             them, and would take them from nobody else."
+        }
+        PatchError::Marks(_) => {
+            "These annotations are k8sconnect's own. Name the annotations that you mean one by one."
+        }
+        PatchError::StringData(_) => {
+            "Write to `/data` instead, with `base64encode(…)` around the value."
+        }
+        PatchError::BadOperation { .. } => {
+            "An operation has an `op` and a `path` that begins with `/`; `add`, `replace` and \
+             `test` have a `value`, `move` and `copy` a `from`. A `/` inside a name is written `~1`."
+        }
+    }
+}
+
+/// How long a quoted object may be before it hides what the server means.
+const QUOTED: usize = 200;
+
+/// The server's words without the whole objects that it quotes in them.
+fn brief(words: &str) -> String {
+    let mut told = String::new();
+    let mut rest = words;
+    while let Some(start) = rest.find("\"{") {
+        let quoted = &rest[start + 1..];
+        let mut escaped = false;
+        let end = quoted.find(|c| {
+            let ends = c == '"' && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        let Some(end) = end else { break };
+        told.push_str(&rest[..start]);
+        if end > QUOTED {
+            told.push_str("(the whole object)");
+        } else {
+            told.push_str(&rest[start..=start + 1 + end]);
+        }
+        rest = &quoted[end + 1..];
+    }
+    told + rest
+}
+
+/// The server refused the patch.
+pub(crate) fn not_taken(
+    key: &ObjectKey,
+    manner: Manner,
+    secrets: &Secrets,
+    error: &Error,
+) -> Diagnostic {
+    let Error::Refused(status) = error else {
+        return unreached(key, error);
+    };
+    let words = said(status.code, &brief(&secrets.cut_out_of(&status.message)));
+    let (what, advice) = advised(status);
+    let diagnostic = Diagnostic::error(
+        format!("{key}: the patched object {what}"),
+        paragraphs([
+            &words,
+            advice,
+            "Nothing was changed. A patch never replaces its target: a field that cannot change is \
+             left to whoever made the object.",
+        ]),
+    );
+    on(diagnostic, attribute_of(manner), key)
+}
+
+/// The same where the patch was sent, and may have been carried out though nobody said so.
+pub(crate) fn in_doubt(told: Diagnostics, error: &Error) -> Diagnostics {
+    if !error.may_be_done() {
+        return told;
+    }
+    let doubt = "The target may have been patched all the same. If the next plan finds what this run \
+                 left behind, `adopt = true` takes it over.";
+    let doubted = |mut one: Diagnostic| {
+        one.detail = paragraphs([&one.detail, doubt]);
+        one
+    };
+    told.into_iter().map(doubted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_object_in_the_servers_words_does_not_hide_them() {
+        let object = format!("{{\\\"a\\\":\\\"{}\\\"}}", "x".repeat(4000));
+        let words = format!("patch: Invalid value: \"{object}\": json: cannot unmarshal \"{{}}\"");
+        let told = brief(&words);
+        assert_eq!(told, "patch: Invalid value: (the whole object): json: cannot unmarshal \"{}\"");
+    }
+}

@@ -1,0 +1,216 @@
+//! What the server is asked about a patch, once its object is found: one that is to be made, and one
+//! that was made before.
+
+use k8sconnect_cluster::{Found, Location, Targets};
+use k8sconnect_core::owners::Manager;
+use k8sconnect_core::patch::{Patch, manager_of};
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, Value};
+
+use super::target::Sighting;
+use super::{Adoption, later, remember, slot};
+use crate::messages;
+use crate::messages::ownership::Whose;
+use crate::patch::held::Held;
+use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
+use crate::patch::trial::{Step, Surgery, Trial};
+use crate::patch::{TRIES, foresight, outlook};
+use crate::session::Session;
+
+/// What a plan is made of.
+pub(super) struct Asked<'a> {
+    pub(super) session: &'a Session,
+    pub(super) targets: &'a Targets,
+    pub(super) location: &'a Location,
+    pub(super) patch: &'a Patch,
+}
+
+impl Asked<'_> {
+    pub(super) async fn creation(
+        &self,
+        proposed: PatchModel,
+        live: Json,
+        adoption: Adoption,
+        notices: &mut Diagnostics,
+    ) -> Result<PatchModel, Diagnostics> {
+        let surgery = Surgery {
+            targets: self.targets,
+            location: self.location,
+            patch: self.patch,
+            id: None,
+            manager: "",
+            past: None,
+            key: None,
+        };
+        let (live, mut trial) = self.tried(&surgery, live).await?;
+        // The predecessor of a replacement holds them until the apply hands them back.
+        trial.verdict.contested.retain(|(holder, _)| !self.may_precede(holder));
+        self.contested(&trial, adoption, notices)?;
+        let key = self.patch.key();
+        notices.extend(messages::object::server_warnings(key, &trial.warnings));
+        trial.verdict.changes.retain(|change| {
+            change.holders.is_empty() || !change.holders.iter().all(|it| self.may_precede(it))
+        });
+        notices.extend(messages::patch::takes(key, &trial.verdict));
+        remember(self.session, self.patch, None, &live, &trial);
+        Ok(PatchModel {
+            managed_fields: managed_fields(&trial.outcome.leaves),
+            managed_state_projection: Value::Known(foresight::planned(&trial, None, None)),
+            ..later(proposed, None)
+        })
+    }
+
+    pub(super) async fn change(
+        &self,
+        held: &Held,
+        proposed: PatchModel,
+        live: Json,
+        seen: Sighting,
+        adoption: Adoption,
+        notices: &mut Diagnostics,
+    ) -> Result<PatchModel, Diagnostics> {
+        let key = self.patch.key();
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        let manager = held.manager();
+        let same_object = held.is_same_object(&live);
+        let concealment = held.stored.key.as_ref();
+        let past = held.past().filter(|_| same_object);
+        if let Some((former, kept)) = past
+            && former == self.patch
+            && self.patch.is_settled(kept, concealment, &live, &manager).map_err(unreadable)?
+        {
+            return Ok(settled(proposed, held));
+        }
+        let surgery = Surgery {
+            targets: self.targets,
+            location: self.location,
+            patch: self.patch,
+            id: Some(held.id()),
+            manager: &manager,
+            past,
+            key: concealment,
+        };
+        let (live, trial) = self.tried(&surgery, live).await?;
+        self.contested(&trial, adoption, notices)?;
+        notices.extend(messages::object::server_warnings(key, &trial.warnings));
+        let version = live["metadata"]["resourceVersion"].as_str();
+        let told_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
+        if seen == Sighting::Refreshed || told_before != version {
+            self.tell(held, &live, &trial, notices)?;
+        }
+        remember(self.session, self.patch, Some(held.id()), &live, &trial);
+        let mut state = later(proposed, Some(held));
+        state.managed_fields = managed_fields(&trial.outcome.leaves);
+        let kept = past.map(|(_, kept)| kept);
+        let map = foresight::planned(&trial, kept, concealment);
+        state.managed_state_projection = Value::Known(map);
+        if past.is_some() && trial.verdict.joins.is_empty() && held.unrecorded().is_empty() {
+            state.previous_owners = owners_of(&held.model, &trial);
+        }
+        if let Some((former, kept)) = past
+            && self.patch.respells(former, &trial.outcome, kept, concealment)
+        {
+            state.patch = held.model.patch.clone();
+            state.json_patch = held.model.json_patch.clone();
+            state.merge_patch = held.model.merge_patch.clone();
+        }
+        Ok(state)
+    }
+
+    /// Tries the patch on the object, which is read again for as long as others write to it.
+    async fn tried(
+        &self,
+        surgery: &Surgery<'_>,
+        mut live: Json,
+    ) -> Result<(Json, Trial), Diagnostics> {
+        let key = self.patch.key();
+        for _ in 0..TRIES {
+            if let Step::Made(trial) = surgery.attempt(&live).await? {
+                return Ok((live, trial));
+            }
+            let found = self.targets.get(self.location).await;
+            live = match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
+                Found::Object(now) if now.object["metadata"]["uid"] == live["metadata"]["uid"] => {
+                    now.object
+                }
+                _ => return Err(messages::object::changed_meanwhile(key).into()),
+            };
+        }
+        Err(messages::object::never_still(key).into())
+    }
+
+    fn tell(
+        &self,
+        held: &Held,
+        live: &Json,
+        trial: &Trial,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let key = self.patch.key();
+        let verdict = &trial.verdict;
+        let same_object = held.is_same_object(live);
+        if same_object && (held.is_foreign() || !held.unrecorded().is_empty()) {
+            notices.push(messages::patch::no_former_owners(key));
+        }
+        if !same_object || held.stored.kept.is_none() {
+            if !same_object {
+                notices.push(messages::patch::recreated(key));
+            }
+            notices.extend(messages::patch::takes(key, verdict));
+        } else {
+            notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
+            notices.extend(messages::patch::dropped(key, verdict));
+        }
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        let leaving = trial.leaving(live, &held.manager()).map_err(unreadable)?;
+        notices.extend(outlook::departure(held, live, &leaving, &verdict.left));
+        Ok(())
+    }
+
+    fn may_precede(&self, holder: &Manager) -> bool {
+        let id = holder.name.strip_prefix(&manager_of(""));
+        id.is_some_and(|id| self.session.memory.may_precede(id, &slot(self.patch, None)))
+    }
+
+    fn contested(
+        &self,
+        trial: &Trial,
+        adoption: Adoption,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let key = self.patch.key();
+        match (trial.verdict.contested.as_slice(), adoption) {
+            ([], _) => Ok(()),
+            (contested, Adoption::TakeOver) => {
+                notices.push(messages::patch::taken_from_patches(key, contested));
+                Ok(())
+            }
+            (contested, Adoption::Refuse) => {
+                Err(messages::patch::held_by_patches(key, contested).into())
+            }
+        }
+    }
+}
+
+/// Former owners of what stays in the patch.
+fn owners_of(model: &PatchModel, trial: &Trial) -> Value<PreviousOwners> {
+    let mut owners = model.previous_owners.known().cloned().unwrap_or_default();
+    let stays: Vec<_> = trial.outcome.leaves.0.keys().map(|path| path.shown()).collect();
+    owners.retain(|path, _| stays.contains(path));
+    Value::Known(owners)
+}
+
+/// What is planned where nothing would change in the cluster.
+fn settled(proposed: PatchModel, held: &Held) -> PatchModel {
+    let model = held.model.clone();
+    PatchModel {
+        patch: model.patch,
+        json_patch: model.json_patch,
+        merge_patch: model.merge_patch,
+        id: model.id,
+        managed_fields: model.managed_fields,
+        previous_owners: model.previous_owners,
+        managed_state_projection: model.managed_state_projection,
+        ..proposed
+    }
+}
