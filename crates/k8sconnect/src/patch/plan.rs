@@ -3,7 +3,7 @@
 mod asked;
 mod target;
 
-use k8sconnect_cluster::{Location, Scope, Served, Targets};
+use k8sconnect_cluster::{Location, Scope, Targets};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::patch::Patch;
 use serde_json::{Value as Json, json};
@@ -17,7 +17,7 @@ use crate::connect::Reach;
 use crate::messages;
 use crate::session::Session;
 use asked::Asked;
-use target::{Way, at_last, changed_parts, check_whereabouts, look};
+use target::{Way, at_last, changed_parts, check_whereabouts, look, not_there};
 
 pub(crate) async fn plan(
     ctx: &Context,
@@ -75,10 +75,7 @@ pub(crate) async fn plan(
         check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
     }
     let Some((location, live, seen)) = found else {
-        notices.push(match targets.kind(&key.gvk).await {
-            Ok(Served::Yes(_)) | Err(_) => messages::patch::not_there_yet(key),
-            Ok(_) => messages::patch::kind_not_there_yet(key),
-        });
+        notices.push(not_there(&targets, key).await);
         return Ok(planned(later(proposed, held.as_ref())));
     };
     let patch = settled_in(&location, patch, notices, held.as_ref());
@@ -118,7 +115,7 @@ async fn foretell(
             asked.creation(PatchModel::default(), live, adoption, notices).await.map(drop)
         }
         None => {
-            notices.push(messages::patch::not_there_yet(key));
+            notices.push(not_there(&targets, key).await);
             Ok(())
         }
     }

@@ -1,9 +1,9 @@
 //! Finding the object that a plan is made for, and making sure that it is the one that is meant.
 
-use k8sconnect_cluster::{Found, Location, NotYet, Placed, Scope, Targets};
+use k8sconnect_cluster::{Found, Location, NotYet, Placed, Scope, Served, Targets};
 use k8sconnect_core::identity::{LivesIn, ObjectKey};
 use serde_json::Value as Json;
-use tfplugin::Diagnostics;
+use tfplugin::{Diagnostic, Diagnostics};
 use tokio::time::Instant;
 
 use crate::guard::{self, Verdict};
@@ -113,6 +113,15 @@ pub(super) async fn look(
     }
 }
 
+/// What is said of a target that is not there.
+pub(super) async fn not_there(targets: &Targets, key: &ObjectKey) -> Diagnostic {
+    match targets.kind(&key.gvk).await {
+        Ok(Served::Yes(kind)) => messages::patch::not_there_yet(&place::scoped(key.clone(), &kind)),
+        Err(_) => messages::patch::not_there_yet(key),
+        Ok(_) => messages::patch::kind_not_there_yet(key),
+    }
+}
+
 /// The target right before it is written: what this run makes is waited for, and what is no longer
 /// the object that was planned for is refused.
 pub(super) async fn at_last(
@@ -129,11 +138,13 @@ pub(super) async fn at_last(
         (None, Some(_)) => Err(messages::object::changed_meanwhile(key).into()),
         (None, None) => {
             let unanswered = |error| messages::refusal::unanswered(key, &error);
-            let missing = || messages::patch::missing(key, PATIENCE);
             let unserved = || messages::patch::kind_missing(key, PATIENCE);
             let deadline = Instant::now() + PATIENCE;
             let kind = targets.await_kind(&key.gvk, deadline).await.map_err(unanswered)?;
-            let location = place::location(kind.ok_or_else(unserved)?, key);
+            let kind = kind.ok_or_else(unserved)?;
+            let key = &place::scoped(key.clone(), &kind);
+            let missing = || messages::patch::missing(key, PATIENCE);
+            let location = place::location(kind, key);
             let live = targets.await_object(&location, deadline).await.map_err(unanswered)?;
             Ok((location, live.ok_or_else(missing)?, Sighting::ForPlan))
         }

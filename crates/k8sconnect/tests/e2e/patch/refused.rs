@@ -72,6 +72,8 @@ async fn what_the_object_does_not_allow_is_told_in_the_plan_and_nothing_is_chang
     round.patch("unknown", &web, ("patch", "spec: {replcas: 3}"));
     let nothing = Target { name: "nothing".into(), ..settings.clone() };
     round.patch("missing", &nothing, ("patch", "data: {a: c}"));
+    let nowhere = Target::new("v1", "Namespace", "ignored", "no-such-one");
+    round.patch("nowhere", &nowhere, ("patch", "metadata: {labels: {a: b}}"));
     round.write();
     let seen = cluster.read(&settings).await.unwrap();
     let plan = round.at.plan_fails().await;
@@ -83,7 +85,8 @@ async fn what_the_object_does_not_allow_is_told_in_the_plan_and_nothing_is_chang
     says(&plan.text, "Some of its fields are held by the field manager `k8sconnect`");
     assert_eq!(count("A patch never replaces its target"), 4, "{}", plan.text);
     assert!(count("field is immutable") >= 3, "{}", plan.text);
-    says(&plan.text, "does not exist, so its patch cannot be planned in full");
+    says(&plan.text, "/nothing` does not exist, so its patch cannot be planned in full");
+    says(&plan.text, "Namespace `no-such-one` does not exist");
     assert_eq!(cluster.read(&settings).await.unwrap(), seen);
     assert_eq!(cluster.read(&nothing).await.unwrap(), None, "a plan makes nothing");
 }

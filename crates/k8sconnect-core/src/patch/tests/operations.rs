@@ -1,0 +1,260 @@
+//! What is still to be done of a list of operations.
+
+use super::*;
+
+#[test]
+fn positions_hang_on_the_order_of_items_and_on_nothing_else() {
+    let lists = |edit: &dyn Fn(&mut Value)| {
+        let mut object = live();
+        edit(&mut object);
+        shape().lists(&object)
+    };
+    let as_it_is = lists(&|_| {});
+    let elsewhere = lists(&|it| {
+        it["spec"]["containers"][0]["image"] = json!("b");
+        it["metadata"]["annotations"] = json!({"revision": "2"});
+    });
+    assert_eq!(elsewhere, as_it_is);
+    let front = lists(&|it| {
+        let items = it["spec"]["containers"].as_array_mut().unwrap();
+        items.insert(0, json!({"name": "front"}));
+    });
+    assert_ne!(front, as_it_is);
+    let whole = lists(&|it| it["spec"]["tolerations"][0]["key"] = json!("b"));
+    assert_ne!(whole, as_it_is, "a list without names is its values");
+}
+
+#[test]
+fn what_is_done_is_not_done_again() {
+    let text = r#"[{"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}},
+        {"op": "remove", "path": "/spec/containers/0/env/0"},
+        {"op": "copy", "from": "/spec/replicas", "path": "/spec/copied"},
+        {"op": "move", "from": "/spec/replicas", "path": "/spec/moved"}]"#;
+    let (after, footprints, texts) = written(text, &live());
+    assert_eq!(again(text, &after, &footprints, &texts), Vec::<Value>::new());
+    assert_eq!(after["spec"]["containers"][0]["env"], json!([{"name": "B", "value": "2"}]));
+}
+
+#[test]
+fn what_no_longer_holds_is_brought_back_and_nothing_else() {
+    let text = r#"[{"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}},
+        {"op": "move", "from": "/spec/replicas", "path": "/spec/moved"}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    after["spec"]["containers"][0]["env"][1]["value"] = json!("9");
+    after["spec"]["moved"] = json!(7);
+    assert_eq!(
+        again(text, &after, &footprints, &texts),
+        [
+            json!({"op": "replace", "path": "/spec/containers/0/env/1/value", "value": "2"}),
+            json!({"op": "replace", "path": "/spec/moved", "value": 2}),
+        ]
+    );
+    after["spec"]["containers"][0]["env"] = json!([]);
+    assert_eq!(
+        again(text, &after, &footprints, &texts)[0],
+        json!({"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B", "value": "2"}})
+    );
+}
+
+#[test]
+fn an_equal_item_that_is_there_is_not_added() {
+    let text = r#"[{"op": "add", "path": "/spec/tolerations/-", "value": {"key": "a"}}]"#;
+    let (after, _, texts) = written(text, &live());
+    assert_eq!(after, live(), "the server filled in the operator");
+    assert_eq!(texts.values().next().unwrap(), r#"{"key":"a","operator":"Exists"}"#);
+}
+
+#[test]
+fn a_position_that_has_another_item_now_is_told() {
+    let text = r#"[{"op": "replace", "path": "/spec/containers/0/image", "value": "b"}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    let sidecar = json!({"name": "proxy", "image": "p"});
+    after["spec"]["containers"].as_array_mut().unwrap().insert(0, sidecar);
+    assert_eq!(again(text, &after, &footprints, &texts), Vec::<Value>::new(), "it still holds");
+    after["spec"]["containers"][1]["image"] = json!("other");
+    for text in [text, r#"[{"op": "replace", "path": "/spec/containers/0/image", "value": "c"}]"#] {
+        let problem = Script::write(&operations(text), &after, past(&footprints, &texts), &shape());
+        let Err(Problem::Elsewhere { then, now, .. }) = problem else { panic!("{problem:?}") };
+        assert_eq!(then.to_string(), "spec.containers[name=app].image");
+        assert_eq!(now.to_string(), "spec.containers[name=proxy].image");
+    }
+}
+
+/// The list of tolerations is held as a whole.
+fn with_tolerations(tolerations: Value) -> Value {
+    let mut object = live();
+    object["spec"]["tolerations"] = tolerations;
+    object
+}
+
+fn restored(text: &str, live: &Value, footprints: &[Footprint], texts: &Texts) -> Value {
+    let script = Script::write(&operations(text), live, past(footprints, texts), &shape()).unwrap();
+    let mut after = live.clone();
+    for operation in &script.send {
+        operation.carry_out(&mut after).unwrap();
+    }
+    after
+}
+
+#[test]
+fn a_replaced_item_whose_list_others_wrote_again_is_replaced_again() {
+    let text = r#"[{"op": "replace", "path": "/spec/tolerations/1", "value": 9}]"#;
+    let before = with_tolerations(json!([1, 2]));
+    let (after, footprints, texts) = written(text, &before);
+    assert_eq!(after["spec"]["tolerations"], json!([1, 9]));
+    for (theirs, ours) in [
+        (json!([1, 2]), json!([1, 9])),
+        (json!([2, 1]), json!([1, 9])),
+        (json!([0, 1, 2]), json!([0, 9, 1])),
+        (json!([3]), json!([3, 9])),
+    ] {
+        let drifted = with_tolerations(theirs);
+        let after = restored(text, &drifted, &footprints, &texts);
+        assert_eq!(after["spec"]["tolerations"], ours);
+    }
+    let mut drifted = before.clone();
+    drifted["spec"].as_object_mut().unwrap().remove("tolerations");
+    let after = restored(text, &drifted, &footprints, &texts);
+    assert_eq!(after["spec"]["tolerations"], json!([9]));
+    let changed = text.replace('9', "10");
+    let after = restored(&changed, &before, &footprints, &texts);
+    assert_eq!(after["spec"]["tolerations"], json!([1, 10]), "another value at the same place");
+}
+
+#[test]
+fn an_item_that_was_replaced_is_told_with_the_one_that_replaces_it() {
+    for (text, told) in [
+        (
+            r#"[{"op": "replace", "path": "/spec/containers/0", "value": {"name": "b", "image": "i"}}]"#,
+            ["spec.containers[name=app] = (absent)", "spec.containers[name=b].image = i"],
+        ),
+        (
+            r#"[{"op": "replace", "path": "/spec/containers/0/env/0/name", "value": "M"}]"#,
+            [
+                "spec.containers[name=app].env[name=A] = (absent)",
+                "spec.containers[name=app].env[name=M].name = M",
+            ],
+        ),
+        (
+            r#"[{"op": "replace", "path": "/spec/tolerations/0", "value": "zz"}]"#,
+            [
+                r#"spec.tolerations[="zz"] = zz"#,
+                r#"spec.tolerations[={"key":"a","operator":"Exists"}] = (absent)"#,
+            ],
+        ),
+    ] {
+        let (_, _, texts) = written(text, &live());
+        let found: Vec<_> = texts.iter().map(|(path, text)| format!("{path} = {text}")).collect();
+        assert_eq!(found, told);
+    }
+    let twice = with_tolerations(json!([1, 1]));
+    let text = r#"[{"op": "replace", "path": "/spec/tolerations/1", "value": 9}]"#;
+    let (_, footprints, _) = written(text, &twice);
+    assert_eq!(footprints[0].marks.len(), 1, "an equal item is still there");
+}
+
+#[test]
+fn what_others_removed_on_the_way_to_a_field_is_made_again() {
+    let text = r#"[{"op": "replace", "path": "/spec/containers/0/image", "value": "b"},
+        {"op": "add", "path": "/spec/tolerations/1", "value": 5}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    after["spec"].as_object_mut().unwrap().remove("tolerations");
+    assert_eq!(restored(text, &after, &footprints, &texts)["spec"]["tolerations"], json!([5]));
+    after["spec"]["containers"] = json!([]);
+    let problem = Script::write(&operations(text), &after, past(&footprints, &texts), &shape());
+    let Err(Problem::Elsewhere { .. } | Problem::Gone { .. }) = problem else {
+        panic!("{problem:?}")
+    };
+    let text = r#"[{"op": "add", "path": "/spec/a", "value": {}},
+        {"op": "add", "path": "/spec/a/b", "value": 1}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    after["spec"].as_object_mut().unwrap().remove("a");
+    assert_eq!(restored(text, &after, &footprints, &texts)["spec"]["a"], json!({"b": 1}));
+}
+
+#[test]
+fn a_copy_keeps_the_value_that_it_found() {
+    let text = r#"[{"op": "copy", "from": "/spec/replicas", "path": "/spec/copied"},
+        {"op": "copy", "from": "/spec/containers/0/env/0", "path": "/spec/item"}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    after["spec"]["replicas"] = json!(7);
+    assert_eq!(again(text, &after, &footprints, &texts), Vec::<Value>::new());
+    after["spec"]["copied"] = json!(8);
+    after["spec"]["item"]["more"] = json!(8);
+    assert_eq!(
+        again(text, &after, &footprints, &texts),
+        [
+            json!({"op": "replace", "path": "/spec/copied", "value": 2}),
+            json!({"op": "replace", "path": "/spec/item", "value": {"name": "A", "value": "1"}}),
+        ]
+    );
+}
+
+#[test]
+fn a_secret_that_was_moved_is_not_brought_back_as_its_hash() {
+    let text = r#"[{"op": "move", "from": "/data/a", "path": "/data/b"}]"#;
+    let concealment = ConcealmentKey([7; 32]);
+    let secrecy = Secrecy::of(&Gvk::new("v1", "Secret"), &[]);
+    let path = FieldPath::fields(["data", "b"]);
+    let hash = crate::projection::Leaf::Concealed(json!("b2xk")).text(&path, Some(&concealment));
+    let texts = Texts::from([(path.clone(), hash.unwrap())]);
+    let marks = vec![Mark::Absent(FieldPath::fields(["data", "a"])), Mark::Set(path.clone())];
+    let footprints = [Footprint { operation: operations(text).remove(0), marks }];
+    let standing = Standing::Recorded { texts: &texts, key: Some(&concealment) };
+    let past = Past { footprints: &footprints, standing, secrecy: &secrecy };
+    let write = |live: Value| Script::write(&operations(text), &live, past, &shape());
+    assert_eq!(write(json!({"data": {"b": "b2xk"}})).unwrap().send, []);
+    assert_eq!(write(json!({"data": {"b": "bmV3"}})), Err(Problem::Forgotten { n: 1, path }));
+}
+
+#[test]
+fn a_test_of_what_the_patch_itself_changed_is_not_asked_again() {
+    let text = r#"[{"op": "test", "path": "/spec/replicas", "value": 2},
+        {"op": "replace", "path": "/spec/replicas", "value": 5},
+        {"op": "test", "path": "/spec/containers/0/image", "value": "a"}]"#;
+    let (after, footprints, texts) = written(text, &live());
+    let changed = text.replace("\"value\": 5", "\"value\": 6");
+    assert_eq!(again(&changed, &after, &footprints, &texts).len(), 1);
+    let mut other = after.clone();
+    other["spec"]["containers"][0]["image"] = json!("z");
+    let problem = Script::write(
+        &operations(&changed.replace("image\", \"value\": \"a\"", "image\", \"value\": \"b\"")),
+        &other,
+        past(&footprints, &texts),
+        &shape(),
+    );
+    assert!(matches!(problem, Err(Problem::Cannot { n: 3, trouble: Trouble::Differs { .. } })));
+}
+
+#[test]
+fn a_test_of_what_others_hold_is_asked_before_every_write() {
+    let text = r#"[{"op": "test", "path": "/spec/containers/0/image", "value": "a"},
+        {"op": "replace", "path": "/spec/replicas", "value": 5}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    assert_eq!(again(text, &after, &footprints, &texts), Vec::<Value>::new());
+    after["spec"]["containers"][0]["image"] = json!("z");
+    after["spec"]["replicas"] = json!(8);
+    let problem = Script::write(&operations(text), &after, past(&footprints, &texts), &shape());
+    assert!(matches!(problem, Err(Problem::Cannot { n: 1, trouble: Trouble::Differs { .. } })));
+}
+
+#[test]
+fn a_test_of_a_position_that_the_patch_itself_shifted_is_not_asked_again() {
+    let text = r#"[{"op": "test", "path": "/spec/containers/0/env/0/name", "value": "A"},
+        {"op": "add", "path": "/spec/containers/0/env/0", "value": {"name": "B", "value": "2"}},
+        {"op": "replace", "path": "/spec/replicas", "value": 5}]"#;
+    let (mut after, footprints, texts) = written(text, &live());
+    after["spec"]["replicas"] = json!(8);
+    assert_eq!(again(text, &after, &footprints, &texts).len(), 1);
+}
+
+#[test]
+fn a_list_of_which_nobody_told_must_be_asked_about() {
+    let text = r#"[{"op": "replace", "path": "/spec/untold/0/x", "value": "b"}]"#;
+    let mut object = live();
+    object["spec"]["untold"] = json!([{"x": "a"}]);
+    let problem = Script::write(&operations(text), &object, past(&[], &nothing()), &shape());
+    assert!(matches!(problem, Err(Problem::Unplaced(_))));
+    let whole = shape().made_whole_by(&Owners::default());
+    assert!(Script::write(&operations(text), &object, past(&[], &nothing()), &whole).is_ok());
+}
