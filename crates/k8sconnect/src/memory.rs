@@ -10,16 +10,26 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use k8sconnect_cluster::Host;
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
 
 /// Far more than Terraform reads at once unless told otherwise, and a few megabytes at most.
 const LATEST: usize = 256;
 
+/// How long a patch that state holds is waited for to be planned. Terraform plans each right after
+/// it has read it, unless there is nothing left to plan of it.
+const PLANNED_SOON: Duration = Duration::from_secs(2);
+
 #[derive(Default)]
-pub(crate) struct Memory(Mutex<Content>);
+pub(crate) struct Memory {
+    content: Mutex<Content>,
+    planned: Notify,
+}
 
 #[derive(Default)]
 struct Content {
@@ -122,13 +132,30 @@ impl Memory {
     /// Notes what is planned for the resource with this id, which state holds.
     pub(crate) fn note_planned(&self, id: &str, what: &str) {
         self.content().planned.insert(id.to_owned(), what.to_owned());
+        self.planned.notify_waiters();
     }
 
     /// Whether the resource with this id may be the one that this plan replaces: state holds it,
-    /// and nothing else is planned for it. A replacement is planned as a creation.
-    pub(crate) fn may_precede(&self, id: &str, what: &str) -> bool {
-        let content = self.content();
-        content.ids.contains(id) && content.planned.get(id).is_none_or(|planned| planned == what)
+    /// and nothing else is planned for it. A replacement is planned as a creation, and of a tainted
+    /// resource nothing else is; one that another address has may be planned a moment later.
+    pub(crate) async fn may_precede(&self, id: &str, what: &str) -> bool {
+        let deadline = Instant::now() + PLANNED_SOON;
+        loop {
+            let noted = self.planned.notified();
+            tokio::pin!(noted);
+            noted.as_mut().enable();
+            {
+                let content = self.content();
+                match (content.ids.contains(id), content.planned.get(id)) {
+                    (false, _) => return false,
+                    (true, Some(planned)) => return planned == what,
+                    (true, None) => {}
+                }
+            }
+            if timeout_at(deadline, noted).await.is_err() {
+                return true;
+            }
+        }
     }
 
     /// Notes that an object is planned to be made, or made anew, under a name as the server knows
@@ -170,7 +197,7 @@ impl Memory {
     }
 
     fn content(&self) -> MutexGuard<'_, Content> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -199,15 +226,20 @@ mod tests {
         assert_eq!(memory.claim_name("b"), Claim::Contradicted);
     }
 
-    #[test]
-    fn only_what_state_holds_and_nobody_else_plans_can_be_replaced() {
+    #[tokio::test]
+    async fn only_what_state_holds_and_nobody_else_plans_can_be_replaced() {
         let memory = Memory::default();
-        assert!(!memory.may_precede("a", "x"), "it is in another state");
+        assert!(!memory.may_precede("a", "x").await, "it is in another state");
         memory.keep_target("a", json!(1));
-        assert!(memory.may_precede("a", "x"));
+        assert!(memory.may_precede("a", "x").await, "nothing is planned of it");
+        let soon = async {
+            tokio::time::sleep(PLANNED_SOON / 40).await;
+            memory.note_planned("a", "y");
+        };
+        let (may, ()) = tokio::join!(memory.may_precede("a", "x"), soon);
+        assert!(!may, "another address has it");
         memory.note_planned("a", "x");
-        assert!(memory.may_precede("a", "x"));
-        assert!(!memory.may_precede("a", "y"), "another address has it");
+        assert!(memory.may_precede("a", "x").await);
     }
 
     #[test]

@@ -7,11 +7,11 @@
 use serde_json::Value;
 
 use super::covers;
+use super::mark::Mark;
 use super::operation::Operation;
 use super::outcome::leaf;
 use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
-use super::script::Mark;
 use super::{Form, Patch};
 use crate::projection::{ConcealmentKey, Texts};
 

@@ -38,6 +38,8 @@ pub(crate) async fn plan(
         }
         Some(Unread::NoEntry) | None => {}
     }
+    // Whoever takes its fields in the same run cannot know whether it goes first.
+    session.memory.note_planned(held.id(), "");
     notices.extend(outlook::end(session, &held).await);
     Ok(request.private)
 }

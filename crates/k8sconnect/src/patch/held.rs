@@ -39,17 +39,18 @@ impl Held {
         };
         let stored = Stored::load(private)?;
         let mut held = Self { stored, key, patch, model };
-        if let Some(kind) = held.stored.target.as_ref().map(|target| target.kind.clone()) {
-            held.settle_in(&kind);
+        if let Some(target) = &held.stored.target {
+            held.key = place::scoped(held.key, &target.kind);
         }
+        held.patch = held.patch.take().map(|patch| held.scoped(patch));
         Ok(held)
     }
 
-    /// Learns where objects of its kind live.
-    fn settle_in(&mut self, kind: &Kind) {
-        self.key = place::scoped(self.key.clone(), kind);
-        if kind.scope == Scope::Cluster {
-            self.patch = self.patch.take().map(Patch::without_namespace);
+    /// A patch of the same target, where that is known to live.
+    pub(crate) fn scoped(&self, patch: Patch) -> Patch {
+        match &self.stored.target {
+            Some(target) if target.kind.scope == Scope::Cluster => patch.without_namespace(),
+            _ => patch,
         }
     }
 

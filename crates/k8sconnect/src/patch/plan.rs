@@ -50,6 +50,9 @@ pub(crate) async fn plan(
         notices.push(messages::patch::unknown());
         return Ok(planned(later(proposed, held.as_ref())));
     };
+    if let Some(held) = &held {
+        session.memory.note_planned(held.id(), &slot(&held.scoped(patch.clone()), None));
+    }
     let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
         notices.push(messages::object::terms_unknown());
         return Ok(planned(later(proposed, held.as_ref())));
@@ -82,7 +85,6 @@ pub(crate) async fn plan(
     if let Some(held) = &mut held {
         held.recover(&live);
         upgrade::recover(held, &targets, &location, &live).await;
-        session.memory.note_planned(held.id(), &slot(&patch, None));
     }
     let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
     let adoption = Adoption::of(&config);

@@ -44,12 +44,18 @@ impl Asked<'_> {
         };
         let (live, mut trial) = self.tried(&surgery, live).await?;
         // The predecessor of a replacement holds them until the apply hands them back.
-        trial.verdict.contested.retain(|(holder, _)| !self.may_precede(holder));
+        let mut preceding = Vec::new();
+        for (holder, _) in &trial.verdict.contested {
+            if self.may_precede(holder).await {
+                preceding.push(holder.clone());
+            }
+        }
+        trial.verdict.contested.retain(|(holder, _)| !preceding.contains(holder));
         self.contested(&trial, adoption, notices)?;
         let key = self.patch.key();
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         trial.verdict.changes.retain(|change| {
-            change.holders.is_empty() || !change.holders.iter().all(|it| self.may_precede(it))
+            change.holders.is_empty() || !change.holders.iter().all(|it| preceding.contains(it))
         });
         notices.extend(messages::patch::takes(key, &trial.verdict));
         remember(self.session, self.patch, None, &live, &trial);
@@ -167,9 +173,12 @@ impl Asked<'_> {
         Ok(())
     }
 
-    fn may_precede(&self, holder: &Manager) -> bool {
-        let id = holder.name.strip_prefix(&manager_of(""));
-        id.is_some_and(|id| self.session.memory.may_precede(id, &slot(self.patch, None)))
+    async fn may_precede(&self, holder: &Manager) -> bool {
+        let memory = &self.session.memory;
+        match holder.name.strip_prefix(&manager_of("")) {
+            Some(id) => memory.may_precede(id, &slot(self.patch, None)).await,
+            None => false,
+        }
     }
 
     fn contested(

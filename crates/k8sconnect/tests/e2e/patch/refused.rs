@@ -89,6 +89,16 @@ async fn what_the_object_does_not_allow_is_told_in_the_plan_and_nothing_is_chang
     says(&plan.text, "Namespace `no-such-one` does not exist");
     assert_eq!(cluster.read(&settings).await.unwrap(), seen);
     assert_eq!(cluster.read(&nothing).await.unwrap(), None, "a plan makes nothing");
+    // A patch under another name, while the one that holds the field goes in the same run.
+    let renamed = super::resource("renamed", &settings, ("patch", "data: {a: ours}"), "");
+    round.at.runner.write("main.tf", &renamed).unwrap();
+    let plan = round.at.plan_fails().await;
+    says(&plan.text, "under a former address: say so with a `moved` block");
+    let moved = "\nmoved {\n  from = k8sconnect_patch.first\n  to = k8sconnect_patch.renamed\n}\n";
+    round.at.runner.write("main.tf", &(renamed + moved)).unwrap();
+    round.at.apply().await;
+    round.at.plan_empty().await;
+    round.at.destroy().await;
 }
 
 #[tokio::test]
