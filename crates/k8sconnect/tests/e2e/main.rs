@@ -25,6 +25,7 @@ mod kinds;
 mod leaks;
 mod life;
 mod logins;
+mod memory;
 mod passing;
 mod patch;
 mod reading;

@@ -1,0 +1,65 @@
+//! How much memory the provider holds, and that it does not grow with the number of objects.
+
+use testkit::terraform::provider_binary;
+use testkit::{Mirrored, PlanOutcome, Runner, Tool, Warded};
+
+use crate::workspace::Workspace;
+
+const FEW: usize = 10;
+const MANY: usize = 160;
+
+/// What hundred and fifty more objects may add. A provider that kept them all would hold several
+/// times as much; `cargo xtask bench` allows ten for nine hundred.
+const GROWTH: u64 = 5_000_000;
+
+const CONFIGURATION: &str = r#"
+terraform {
+  required_providers {
+    k8sconnect = { source = "k8sconnect/k8sconnect" }
+  }
+}
+
+variable "kubeconfig" { type = string }
+variable "namespace" { type = string }
+variable "many" { type = number }
+
+provider "k8sconnect" {
+  cluster = { kubeconfig = var.kubeconfig }
+}
+
+resource "k8sconnect_object" "settings" {
+  count     = var.many
+  yaml_body = yamlencode({
+    apiVersion = "v1"
+    kind       = "ConfigMap"
+    metadata   = { name = "settings-${count.index}", namespace = var.namespace }
+    data       = { for n in range(100) : "key-${n}" => "a value that takes some room in ${n}" }
+  })
+}
+"#;
+
+#[tokio::test]
+async fn what_is_held_does_not_grow_with_the_number_of_objects() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let folder = tempfile::tempdir().unwrap();
+    let warded = Warded::new(folder.path(), &provider_binary().await.unwrap()).await.unwrap();
+    let mut peaks = Vec::new();
+    let mut runner =
+        Runner::with_mirrored(Tool::Terraform, &[Mirrored::ours(warded.program())]).await.unwrap();
+    runner
+        .variable("kubeconfig", &at.cluster.kubeconfig())
+        .variable("namespace", at.namespace.name());
+    runner.write("main.tf", CONFIGURATION).unwrap();
+    runner.variable("many", "0");
+    runner.init().await.unwrap().successful().unwrap();
+    for many in [FEW, MANY] {
+        runner.variable("many", &many.to_string());
+        runner.apply().await.unwrap().successful().unwrap();
+        let applied = warded.take().unwrap().peak;
+        assert_eq!(runner.plan().await.unwrap().outcome, PlanOutcome::NoChanges);
+        peaks.push((applied, warded.take().unwrap().peak));
+    }
+    let [few, many] = peaks.as_slice() else { unreachable!("two sizes") };
+    assert!(many.0 < few.0 + GROWTH, "an apply holds {} bytes for few, {} for many", few.0, many.0);
+    assert!(many.1 < few.1 + GROWTH, "a plan holds {} bytes for few, {} for many", few.1, many.1);
+}
