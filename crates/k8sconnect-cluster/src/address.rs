@@ -4,7 +4,7 @@
 //! the address mean something else (an empty one turns an object into its whole collection, and the
 //! server takes an encoded slash for a slash, which leads to a subresource) has no address at all.
 
-use k8sconnect_core::identity::is_name;
+use k8sconnect_core::identity::{ObjectKey, is_name};
 
 use crate::error::Error;
 use crate::kinds::{Kind, Scope, group_version_path};
@@ -19,6 +19,12 @@ pub struct Location {
 }
 
 impl Location {
+    /// What is there, by the name that the server knows.
+    pub fn key(&self) -> ObjectKey {
+        let Self { kind, namespace, name } = self.clone();
+        ObjectKey { gvk: kind.gvk, namespace, name }
+    }
+
     /// `/apis/apps/v1/namespaces/shop/deployments/web`.
     pub fn path(&self) -> String {
         format!("{}/{}", self.collection_path(), segment(&self.name))

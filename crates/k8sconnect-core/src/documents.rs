@@ -261,8 +261,13 @@ fn place(source: Source<'_>, document: usize, line: usize) -> Place {
     Place { source: source.name.map(ToOwned::to_owned), document, line }
 }
 
-fn items_of(value: &Value) -> Option<&Vec<Value>> {
-    value.get("items")?.as_array()
+/// What has `items` is a list, as for `kubectl`; programs write `null` for one that is empty.
+fn items_of(value: &Value) -> Option<&[Value]> {
+    match value.get("items")? {
+        Value::Array(items) => Some(items),
+        Value::Null => Some(&[]),
+        _ => None,
+    }
 }
 
 /// The items of a `ConfigMapList` need not say that they are ConfigMaps.

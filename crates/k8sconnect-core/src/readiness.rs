@@ -147,6 +147,8 @@ pub fn judge(goal: &Goal, fail_when: &[Sign], object: Option<&Value>, now: Syste
             Status::Terminating => Verdict::NotYet(still_there(object)),
             Status::Failed(why) => Verdict::Never(why),
         },
+        // Its pods go with it, however many are ready still.
+        Goal::Rollout if is_going(object) => Verdict::NotYet(still_there(object)),
         Goal::Rollout => match unseen(object) {
             Some(why) => Verdict::NotYet(why),
             None => rollout::judge(object),
@@ -307,8 +309,12 @@ fn job_failed(object: &Value) -> String {
     format!("the Job has failed{why}")
 }
 
+fn is_going(object: &Value) -> bool {
+    object["metadata"]["deletionTimestamp"].as_str().is_some_and(|time| !time.is_empty())
+}
+
 fn still_there(object: &Value) -> String {
-    if object["metadata"]["deletionTimestamp"].is_null() {
+    if !is_going(object) {
         return "it still exists, and nobody has asked for its deletion".into();
     }
     let finalizers: Vec<_> = object["metadata"]["finalizers"]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use k8sconnect_cluster::Cluster;
 use tfplugin::{Diagnostics, Value};
 
-use crate::connect::{ClusterModel, Reach};
+use crate::connect::ClusterModel;
 use crate::messages;
 use crate::session::Session;
 
@@ -22,8 +22,6 @@ async fn cluster(
     cluster: &Value<ClusterModel>,
     name: &Value<String>,
 ) -> Result<Arc<Cluster>, Diagnostics> {
-    match session.reach(cluster, name)? {
-        Reach::Ready(connection) => session.cluster(&connection).await,
-        Reach::Unknown => Err(messages::ephemeral::cluster_unknown().into()),
-    }
+    let entered = session.enter(cluster, name).await?;
+    entered.ok_or_else(|| messages::ephemeral::cluster_unknown().into())
 }

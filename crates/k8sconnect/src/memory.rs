@@ -43,6 +43,7 @@ struct Content {
     counted: BTreeSet<String>,
     planned: BTreeMap<String, String>,
     made: BTreeSet<(String, ObjectKey)>,
+    mended: BTreeMap<(String, ObjectKey), BTreeMap<String, String>>,
 }
 
 /// Whether two addresses of one configuration want opposite things of one object.
@@ -164,12 +165,33 @@ impl Memory {
         self.content().made.insert((host.to_string(), key));
     }
 
-    /// Whether an object is planned to be made. A namespace means nothing where the kind has none.
+    /// Whether an object is planned to be made.
     pub(crate) fn is_made(&self, host: &Host, key: &ObjectKey) -> bool {
-        let namespace = key.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
         let made = &self.content().made;
-        [None, Some(namespace.to_owned())].into_iter().any(|namespace| {
-            made.contains(&(host.to_string(), ObjectKey { namespace, ..key.clone() }))
+        spellings(host, key).iter().any(|spelling| made.contains(spelling))
+    }
+
+    /// Notes the leaves that are planned to be otherwise than they were last seen: path and text.
+    pub(crate) fn note_mended(
+        &self,
+        host: &Host,
+        key: ObjectKey,
+        leaves: BTreeMap<String, String>,
+    ) {
+        self.content().mended.insert((host.to_string(), key), leaves);
+    }
+
+    /// Whether one of these leaves of an object is planned to be put right.
+    pub(crate) fn mends_any<'a>(
+        &self,
+        host: &Host,
+        key: &ObjectKey,
+        mut leaves: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> bool {
+        let mended = &self.content().mended;
+        let mended = spellings(host, key).iter().find_map(|spelling| mended.get(spelling));
+        mended.is_some_and(|mended| {
+            leaves.any(|(path, text)| mended.get(path).is_some_and(|it| it == text))
         })
     }
 
@@ -199,6 +221,13 @@ impl Memory {
     fn content(&self) -> MutexGuard<'_, Content> {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How the server may know an object: a namespace means nothing where the kind has none.
+fn spellings(host: &Host, key: &ObjectKey) -> [(String, ObjectKey); 2] {
+    let namespace = key.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+    [None, Some(namespace.to_owned())]
+        .map(|namespace| (host.to_string(), ObjectKey { namespace, ..key.clone() }))
 }
 
 #[cfg(test)]

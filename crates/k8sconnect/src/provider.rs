@@ -85,8 +85,8 @@ impl Provider for K8sConnect {
         registry.resource(WaitResource::new(Arc::clone(&self.session)));
         registry.data_source(ObjectData::new(Arc::clone(&self.session)));
         registry.data_source(ObjectsData::new(Arc::clone(&self.session)));
-        registry.data_source(YamlSplitData);
-        registry.data_source(YamlScopedData);
+        registry.data_source(YamlSplitData::default());
+        registry.data_source(YamlScopedData::default());
         registry.function(YamlSplit);
         registry.function(YamlScoped);
         registry.function(ManifestDecode);

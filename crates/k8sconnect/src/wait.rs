@@ -43,13 +43,14 @@ impl WaitResource {
         ctx: &Context,
         planned: WaitModel,
         mut private: Private,
+        notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, Diagnostics> {
         let Some(asked) = Asked::read(&planned)? else {
             return Err(messages::wait::still_unknown().into());
         };
         let entered = self.session.enter(&planned.cluster, &planned.cluster_name).await?;
         let cluster = entered.ok_or_else(messages::wait::still_unknown)?;
-        let object = driver::wait(ctx, &cluster, &asked).await?;
+        let object = driver::wait(ctx, &cluster, &asked, notices).await?;
         Waited::met(object.as_ref()).keep(&mut private)?;
         let found = object.and_then(|object| asked.goal.excerpt(&object));
         let result = found.map_or(Value::Null, dynamic::from_json);
@@ -104,9 +105,9 @@ impl Resource for WaitResource {
         &self,
         ctx: &Context,
         request: Create<WaitModel>,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
-        let mut made = self.wait(ctx, request.planned, request.private).await?;
+        let mut made = self.wait(ctx, request.planned, request.private, notices).await?;
         made.state.id = Value::Known(uuid::Uuid::new_v4().to_string());
         Ok(made)
     }
@@ -115,13 +116,13 @@ impl Resource for WaitResource {
         &self,
         ctx: &Context,
         request: Update<WaitModel>,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
         let Update { prior, planned, mut private, .. } = request;
         if !planned.result.is_unknown() && !plan::waits_again(&self.session, &prior, &planned) {
             return Ok(applied(planned, private));
         }
-        match self.wait(ctx, planned, private.clone()).await {
+        match self.wait(ctx, planned, private.clone(), notices).await {
             Ok(waited) => Ok(waited),
             Err(diagnostics) => {
                 Waited::failed().keep(&mut private)?;

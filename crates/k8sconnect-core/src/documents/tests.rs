@@ -169,7 +169,21 @@ fn a_document_that_is_null_is_no_object_and_does_not_count() {
     let pod = object("v1", "Pod", "default", "a");
     assert_eq!(keys(&format!("null\n---\n{pod}---\n~\n")), ["pod.default.a"]);
     assert_eq!(lone(&format!("null\n---\n{pod}---\n3\n")).unwrap_err()[0].place.document, 2);
-    assert!(keys("apiVersion: v1\nkind: List\nitems: []\n").is_empty());
+}
+
+#[test]
+fn a_list_may_be_empty_and_is_then_no_object() {
+    let pod = object("v1", "Pod", "default", "a");
+    for none in ["items: []", "items: null", "items:"] {
+        assert!(keys(&format!("apiVersion: v1\nkind: List\n{none}\n")).is_empty(), "{none}");
+        let beside = format!("apiVersion: v1\nkind: PodList\n{none}\n---\n{pod}");
+        assert_eq!(keys(&beside), ["pod.default.a"], "{none}");
+    }
+    let problems = lone("apiVersion: v1\nkind: List\nitems: {a: 1}\n").unwrap_err();
+    assert!(matches!(
+        problems[0].fault,
+        Fault::Unidentified(ManifestError::IsAList { line: 2, .. })
+    ));
 }
 
 #[test]

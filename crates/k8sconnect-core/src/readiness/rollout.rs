@@ -8,9 +8,6 @@ use super::picture::ConditionSeen;
 use super::{conditions, has, job_failed, whole};
 
 pub(super) fn judge(object: &Value) -> Verdict {
-    if !object["metadata"]["deletionTimestamp"].is_null() {
-        return NotYet("it is marked for deletion".into());
-    }
     match object["kind"].as_str() {
         Some("Deployment") => deployment(object),
         Some("StatefulSet") => stateful_set(object),

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::picture::ConditionSeen;
-use super::{conditions, has, job_failed, unseen, whole};
+use super::{conditions, has, is_going, job_failed, unseen, whole};
 use crate::identity::Gvk;
 use crate::time;
 
@@ -25,7 +25,7 @@ use Status::{Current, Failed, InProgress, Terminating};
 const SCHEDULING: Duration = Duration::from_secs(15);
 
 pub fn status(object: &Value, now: SystemTime) -> Status {
-    if object["metadata"]["deletionTimestamp"].as_str().is_some_and(|time| !time.is_empty()) {
+    if is_going(object) {
         return Terminating;
     }
     if let Some(why) = unseen(object) {

@@ -42,6 +42,19 @@ fn an_absent_object_is_awaited_or_just_what_was_awaited() {
     not_yet(judged(&Goal::Deleted, &going), "held by `example.com/a`");
 }
 
+/// Whoever waits for a sign may mean just this: a Namespace whose phase is `Terminating`.
+#[test]
+fn what_is_going_is_neither_ready_nor_rolled_out_and_shows_its_signs_all_the_same() {
+    let going = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"generation": 1, "deletionTimestamp": "x", "finalizers": ["example.com/a"]},
+        "spec": {"replicas": 0}, "status": {"observedGeneration": 1, "phase": "Terminating"}});
+    for goal in [Goal::Ready, Goal::Rollout] {
+        not_yet(judged(&goal, &going), "marked for deletion and held by `example.com/a`");
+    }
+    let phase = Sign::Values(vec![(path("status.phase"), "Terminating".to_owned())]);
+    assert_eq!(judged(&Goal::Shows(phase), &going), Verdict::Met);
+}
+
 #[test]
 fn a_field_is_there_once_it_is_not_empty() {
     let goal = Goal::Shows(Sign::Field(path("status.ingress")));

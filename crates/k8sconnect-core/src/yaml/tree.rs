@@ -263,9 +263,13 @@ impl<'t> Reader<'t> {
     /// The parser ends the last line of a block scalar even where the text ends without a line
     /// break; Go keeps to the text.
     fn without_invented_newline(&self, mut text: Cow<'t, str>, span: Span) -> Cow<'t, str> {
-        let last_line = self.text.rsplit(['\n', '\r']).next().unwrap_or("");
+        // Asked first: the last line may be long, and only one scalar stands at the end.
         let at_end = span.end.byte_offset().is_some_and(|end| end >= self.text.len());
-        if last_line.is_empty() || !at_end || !text.ends_with('\n') {
+        if !at_end || !text.ends_with('\n') {
+            return text;
+        }
+        let last_line = self.text.rsplit(['\n', '\r']).next().unwrap_or("");
+        if last_line.is_empty() {
             return text;
         }
         let invented = if text.bytes().all(|byte| byte == b'\n') {

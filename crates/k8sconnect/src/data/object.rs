@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8sconnect_cluster::{Found, Location};
-use k8sconnect_core::identity::{Gvk, ObjectKey};
+use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest;
 use tfplugin::{
     Attribute, AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model,
@@ -100,11 +100,10 @@ impl DataSource for ObjectData {
         config: ObjectDataModel,
         notices: &mut Diagnostics,
     ) -> Result<ObjectDataModel, Diagnostics> {
-        let text = |value: &Value<String>| value.as_str().unwrap_or_default().to_owned();
         let key = ObjectKey {
-            gvk: Gvk::new(&text(&config.api_version), &text(&config.kind)),
+            gvk: reach::gvk(&config.api_version, &config.kind),
             namespace: config.namespace.as_str().filter(|it| !it.is_empty()).map(Into::into),
-            name: text(&config.name),
+            name: config.name.as_str().unwrap_or_default().to_owned(),
         };
         let asked = Asked::Object(&key);
         let cluster = reach::cluster(&self.session, &config.cluster, &config.cluster_name).await?;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use k8sconnect_cluster::{Detail, Selection, Within};
-use k8sconnect_core::identity::Gvk;
 use serde_json::Value as Json;
 use tfplugin::{Attribute, Context, Data, DataSource, Diagnostics, Schema, Value, model};
 
@@ -94,8 +93,7 @@ impl DataSource for ObjectsData {
         config: ObjectsDataModel,
         notices: &mut Diagnostics,
     ) -> Result<ObjectsDataModel, Diagnostics> {
-        let text = |value: &'_ Value<String>| value.as_str().unwrap_or_default().to_owned();
-        let gvk = Gvk::new(&text(&config.api_version), &text(&config.kind));
+        let gvk = reach::gvk(&config.api_version, &config.kind);
         let filled = |value: &'_ Value<String>| {
             value.as_str().filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
         };

@@ -1,4 +1,4 @@
-//! Finding the cluster and the kind that a data source asks about.
+//! Finding the cluster and the kind that is asked about, by whatever only reads.
 
 use std::sync::Arc;
 
@@ -7,22 +7,25 @@ use k8sconnect_core::identity::Gvk;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
-use crate::connect::{ClusterModel, Reach};
+use crate::connect::ClusterModel;
 use crate::messages;
 use crate::messages::data::Asked;
 use crate::session::Session;
 
+/// The cluster to ask. Terraform reads nothing before the configuration is known; the provider
+/// block it does not wait for.
 pub(super) async fn cluster(
     session: &Session,
     cluster: &Value<ClusterModel>,
     name: &Value<String>,
 ) -> Result<Arc<Cluster>, Diagnostics> {
-    match session.reach(cluster, name)? {
-        Reach::Ready(connection) => session.cluster(&connection).await,
-        // Terraform reads nothing before the configuration is known; the provider block it does
-        // not wait for.
-        Reach::Unknown => Err(messages::data::cluster_unknown().into()),
-    }
+    let entered = session.enter(cluster, name).await?;
+    entered.ok_or_else(|| messages::data::cluster_unknown().into())
+}
+
+/// The kind that is meant by two attributes which the schema requires.
+pub(crate) fn gvk(api_version: &Value<String>, kind: &Value<String>) -> Gvk {
+    Gvk::new(api_version.as_str().unwrap_or_default(), kind.as_str().unwrap_or_default())
 }
 
 pub(super) async fn kind(

@@ -1,9 +1,11 @@
-//! Where YAML comes from: a text, the files that a pattern names, or a `kustomize` folder.
+//! Where YAML comes from: a text, the files that a pattern names, or a `kustomize` folder. The data
+//! sources that take it apart differ in the attributes that hold the parts, and in nothing else.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use k8sconnect_core::documents::{self, Source, Stage};
-use tfplugin::{Attribute, AttributePath, Context, Diagnostics, Schema, Value};
+use tfplugin::{Attribute, AttributePath, Context, DataSource, Diagnostics, Model, Schema, Value};
 
 use super::{files, kustomize};
 use crate::messages;
@@ -32,7 +34,57 @@ impl SourceAttribute {
     }
 }
 
-pub(super) fn attributes(schema: Schema) -> Schema {
+/// A data source that takes YAML apart.
+pub(crate) struct YamlData<M>(PhantomData<M>);
+
+impl<M> Default for YamlData<M> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// What such a data source makes of the documents.
+pub(crate) trait Parted: Model {
+    const TYPE: &'static str;
+
+    /// Describes itself and the attributes that hold the parts.
+    fn parts(schema: Schema) -> Schema;
+
+    fn given(&self) -> Given<'_>;
+
+    fn holding(self, found: Manifests) -> Self;
+}
+
+impl<M: Parted> DataSource for YamlData<M> {
+    const TYPE: &'static str = M::TYPE;
+
+    type Model = M;
+
+    fn schema(&self) -> Schema {
+        M::parts(attributes(Schema::new(0)))
+    }
+
+    async fn validate(
+        &self,
+        _ctx: &Context,
+        config: M,
+        _notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        config.given().check()
+    }
+
+    async fn read(
+        &self,
+        ctx: &Context,
+        config: M,
+        _notices: &mut Diagnostics,
+    ) -> Result<M, Diagnostics> {
+        let found = config.given().split(ctx).await?;
+        Ok(config.holding(found))
+    }
+}
+
+fn attributes(schema: Schema) -> Schema {
     schema
         .attribute(
             "content",
@@ -63,7 +115,7 @@ pub(super) fn attributes(schema: Schema) -> Schema {
 }
 
 /// What the user wrote of the three.
-pub(super) struct Given<'a> {
+pub(crate) struct Given<'a> {
     pub(super) content: &'a Value<String>,
     pub(super) pattern: &'a Value<String>,
     pub(super) kustomize_path: &'a Value<String>,
@@ -79,7 +131,7 @@ impl Given<'_> {
     }
 
     /// Checks that exactly one is set, as far as that is known: an unknown one may come to nothing.
-    pub(super) fn check(&self) -> Result<(), Diagnostics> {
+    fn check(&self) -> Result<(), Diagnostics> {
         let all = SourceAttribute::ALL;
         if all.iter().all(|one| self.of(*one).is_null()) {
             return Err(messages::documents::no_source().into());
@@ -100,7 +152,7 @@ impl Given<'_> {
     }
 
     /// Reads and splits whatever is given.
-    pub(super) async fn split(&self, ctx: &Context) -> Result<Manifests, Diagnostics> {
+    async fn split(&self, ctx: &Context) -> Result<Manifests, Diagnostics> {
         match self.chosen()? {
             (SourceAttribute::Content, text) => {
                 split(SourceAttribute::Content, &[Source { name: None, text }])
@@ -126,9 +178,9 @@ impl Given<'_> {
 }
 
 /// Documents by their keys.
-pub(super) struct Manifests {
+pub(crate) struct Manifests {
     pub(super) id: String,
-    pub(super) staged: BTreeMap<Stage, BTreeMap<String, String>>,
+    staged: BTreeMap<Stage, BTreeMap<String, String>>,
 }
 
 impl Manifests {
@@ -160,4 +212,16 @@ fn split(attribute: SourceAttribute, sources: &[Source<'_>]) -> Result<Manifests
         staged.entry(piece.stage).or_default().insert(key, piece.text.into_owned());
     }
     Ok(Manifests { id, staged })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{YamlScopedData, YamlSplitData};
+
+    #[test]
+    fn the_schemas_keep_terraforms_rules() {
+        assert_eq!(YamlSplitData::default().schema().check(), []);
+        assert_eq!(YamlScopedData::default().schema().check(), []);
+    }
 }

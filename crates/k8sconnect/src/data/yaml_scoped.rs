@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use k8sconnect_core::documents::Stage;
-use tfplugin::{Attribute, Context, DataSource, Diagnostics, Schema, Type, Value, model};
+use tfplugin::{Attribute, Schema, Type, Value, model};
 
-use super::sources::{self, Given};
+use super::sources::{Given, Manifests, Parted, YamlData};
 
-pub(crate) struct YamlScopedData;
+pub(crate) type YamlScopedData = YamlData<YamlScopedModel>;
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
@@ -23,21 +23,12 @@ model! {
     }
 }
 
-impl YamlScopedModel {
-    fn given(&self) -> Given<'_> {
-        let Self { content, pattern, kustomize_path, .. } = self;
-        Given { content, pattern, kustomize_path }
-    }
-}
-
-impl DataSource for YamlScopedData {
+impl Parted for YamlScopedModel {
     const TYPE: &'static str = "k8sconnect_yaml_scoped";
 
-    type Model = YamlScopedModel;
-
-    fn schema(&self) -> Schema {
+    fn parts(schema: Schema) -> Schema {
         let group = |what: &str| Attribute::map(Type::String).computed().describe(what);
-        sources::attributes(Schema::new(0))
+        schema
             .describe(
                 "Splits YAML as `k8sconnect_yaml_split` does, and sorts the documents by what must \
                  be there first: definitions of custom kinds, what lives in no namespace, the \
@@ -61,38 +52,18 @@ impl DataSource for YamlScopedData {
             )
     }
 
-    async fn validate(
-        &self,
-        _ctx: &Context,
-        config: YamlScopedModel,
-        _notices: &mut Diagnostics,
-    ) -> Result<(), Diagnostics> {
-        config.given().check()
+    fn given(&self) -> Given<'_> {
+        let Self { content, pattern, kustomize_path, .. } = self;
+        Given { content, pattern, kustomize_path }
     }
 
-    async fn read(
-        &self,
-        ctx: &Context,
-        config: YamlScopedModel,
-        _notices: &mut Diagnostics,
-    ) -> Result<YamlScopedModel, Diagnostics> {
-        let mut found = config.given().split(ctx).await?;
-        Ok(YamlScopedModel {
+    fn holding(self, mut found: Manifests) -> Self {
+        Self {
             id: found.id.clone().into(),
             crds: found.of_stage(Stage::Definition),
             cluster_scoped: found.of_stage(Stage::Cluster),
             namespaced: found.of_stage(Stage::Namespaced),
-            ..config
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_schema_keeps_terraforms_rules() {
-        assert_eq!(YamlScopedData.schema().check(), []);
+            ..self
+        }
     }
 }

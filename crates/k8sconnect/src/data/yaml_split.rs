@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use tfplugin::{Attribute, Context, DataSource, Diagnostics, Schema, Type, Value, model};
+use tfplugin::{Attribute, Schema, Type, Value, model};
 
-use super::sources::{self, Given};
+use super::sources::{Given, Manifests, Parted, YamlData};
 
-pub(crate) struct YamlSplitData;
+pub(crate) type YamlSplitData = YamlData<YamlSplitModel>;
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
@@ -19,20 +19,11 @@ model! {
     }
 }
 
-impl YamlSplitModel {
-    fn given(&self) -> Given<'_> {
-        let Self { content, pattern, kustomize_path, .. } = self;
-        Given { content, pattern, kustomize_path }
-    }
-}
-
-impl DataSource for YamlSplitData {
+impl Parted for YamlSplitModel {
     const TYPE: &'static str = "k8sconnect_yaml_split";
 
-    type Model = YamlSplitModel;
-
-    fn schema(&self) -> Schema {
-        sources::attributes(Schema::new(0))
+    fn parts(schema: Schema) -> Schema {
+        schema
             .describe(
                 "Splits YAML of many documents into single ones, under keys that do not change \
                  when documents are added, removed or moved: \
@@ -47,33 +38,12 @@ impl DataSource for YamlSplitData {
             )
     }
 
-    async fn validate(
-        &self,
-        _ctx: &Context,
-        config: YamlSplitModel,
-        _notices: &mut Diagnostics,
-    ) -> Result<(), Diagnostics> {
-        config.given().check()
+    fn given(&self) -> Given<'_> {
+        let Self { content, pattern, kustomize_path, .. } = self;
+        Given { content, pattern, kustomize_path }
     }
 
-    async fn read(
-        &self,
-        ctx: &Context,
-        config: YamlSplitModel,
-        _notices: &mut Diagnostics,
-    ) -> Result<YamlSplitModel, Diagnostics> {
-        let found = config.given().split(ctx).await?;
-        let id = found.id.clone().into();
-        Ok(YamlSplitModel { id, manifests: found.all(), ..config })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_schema_keeps_terraforms_rules() {
-        assert_eq!(YamlSplitData.schema().check(), []);
+    fn holding(self, found: Manifests) -> Self {
+        Self { id: found.id.clone().into(), manifests: found.all(), ..self }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8sconnect_cluster::{Found, Location, Placed, Scope};
-use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use k8sconnect_core::manifest;
 use tfplugin::{
     Attribute, Context, Data, Diagnostics, Ephemeral, Opened, Private, Schema, Value, model,
@@ -99,11 +99,10 @@ impl Ephemeral for EphemeralObject {
         config: ObjectModel,
         _notices: &mut Diagnostics,
     ) -> Result<Opened<ObjectModel>, Diagnostics> {
-        let text = |value: &Value<String>| value.as_str().unwrap_or_default().to_owned();
         let key = ObjectKey {
-            gvk: Gvk::new(&text(&config.api_version), &text(&config.kind)),
+            gvk: reach::gvk(&config.api_version, &config.kind),
             namespace: config.namespace.known().cloned(),
-            name: text(&config.name),
+            name: config.name.as_str().unwrap_or_default().to_owned(),
         };
         let unanswered =
             |error| Diagnostics::from(messages::data::unanswered(&Asked::Object(&key), &error));

@@ -73,7 +73,7 @@ fn split(text: &str) -> Result<BTreeMap<String, Piece<'_>>, FunctionError> {
         FunctionError::argument(0, messages::function::unsplittable(&problems))
     })?;
     if pieces.is_empty() {
-        return Err(FunctionError::argument(0, messages::function::nothing_in_it()));
+        return Err(FunctionError::argument(0, messages::function::no_objects_in_it()));
     }
     Ok(pieces)
 }

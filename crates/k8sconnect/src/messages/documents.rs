@@ -62,6 +62,10 @@ fn advice(fault: &Fault) -> Option<&'static str> {
         Fault::Unidentified(ManifestError::GenerateName { .. }) => Some(
             "An object without a name of its own cannot be found again: give it a `metadata.name`.",
         ),
+        Fault::Unidentified(ManifestError::IsAList { .. }) => Some(
+            "What has `items` is a list of objects: begin each of them with `- `, and write `items: \
+             []` where there are none.",
+        ),
         Fault::Unidentified(_) => Some(
             "Every document must be an object of Kubernetes, with `apiVersion`, `kind` and \
              `metadata.name`. Leave out what is none, such as the values of a chart.",

@@ -10,9 +10,18 @@ pub(crate) fn unsplittable(problems: &[Problem]) -> String {
     documents::problems(problems).trim_end_matches('.').to_owned()
 }
 
+/// A manifest was to be read.
 pub(crate) fn nothing_in_it() -> String {
-    "there is nothing in it but blanks and comments. Where the text may well be empty, ask first, \
-     e.g. `var.yaml == \"\" ? {} : …`"
+    "there is nothing in it but blanks and comments, and a manifest is to be read. Where the text may \
+     well be empty, ask first, e.g. `var.yaml == \"\" ? null : …`"
+        .to_owned()
+}
+
+/// Documents were to be taken apart.
+pub(crate) fn no_objects_in_it() -> String {
+    "there is no object in it: nothing but blanks, comments and empty lists. Were that taken for no \
+     objects, everything made of it before would be planned to be destroyed. Where there may well be \
+     none, ask first, e.g. `var.yaml == \"\" ? {} : …`"
         .to_owned()
 }
 

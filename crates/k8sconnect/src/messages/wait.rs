@@ -150,6 +150,22 @@ pub(crate) fn no_kind(key: &ObjectKey, nearest: Option<&str>, timeout: &str) -> 
     )
 }
 
+/// What was to be gone cannot be there, since its kind is not; but perhaps another was meant.
+pub(crate) fn gone_with_its_kind(key: &ObjectKey, nearest: Option<&str>) -> Diagnostic {
+    let meant = nearest.map(|it| format!(" Did you mean `{it}`?")).unwrap_or_default();
+    Diagnostic::warning(
+        format!("{key} counts as gone, since its kind is not there"),
+        format!(
+            "The API server does not serve `{}` of `{}`, and no definition of it is installed: there \
+             can be no such object, and nothing was waited for.{meant}\n\n\
+             If the definition was removed before, all is well. Otherwise check `api_version` and \
+             `kind` in `object_ref`.",
+            key.gvk.kind,
+            key.gvk.api_version()
+        ),
+    )
+}
+
 /// What was handed on is no longer there.
 pub(crate) fn it_is_lost(key: &ObjectKey, goal: &Goal) -> Diagnostic {
     Diagnostic::warning(

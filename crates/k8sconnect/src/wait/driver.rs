@@ -38,6 +38,7 @@ pub(crate) async fn wait(
     ctx: &Context,
     cluster: &Cluster,
     asked: &Asked,
+    notices: &mut Diagnostics,
 ) -> Result<Option<Json>, Diagnostics> {
     let deadline = Instant::now() + asked.timeout;
     let mut vigil = Vigil {
@@ -55,6 +56,10 @@ pub(crate) async fn wait(
     };
     match ended {
         Ok(End::Met) => Ok(vigil.last),
+        Ok(End::NeverKnown(nearest)) => {
+            notices.push(messages::wait::gone_with_its_kind(&asked.key, nearest.as_deref()));
+            Ok(None)
+        }
         Ok(End::NoKind(nearest)) => {
             Err(messages::wait::no_kind(&asked.key, nearest.as_deref(), &asked.timeout_text).into())
         }
@@ -76,6 +81,8 @@ fn is_silence(error: &Error) -> bool {
 
 enum End {
     Met,
+    /// It was to be gone, and its kind is not there either; perhaps another was meant.
+    NeverKnown(Option<String>),
     NoKind(Option<String>),
     Failed(Ending),
 }
@@ -105,14 +112,17 @@ impl Vigil<'_> {
                 return Err(told.at(AttributePath::root("object_ref")).into());
             }
             Placed::NotYet(not_yet) => {
+                let nearest = match not_yet {
+                    NotYet::Kind { nearest, .. } => nearest,
+                    _ => None,
+                };
                 if self.kind_is_gone().await? {
-                    return Ok(End::Met);
+                    return Ok(End::NeverKnown(nearest));
                 }
                 let arrived = self.cluster.await_kind(&key.gvk, self.deadline).await;
-                match (arrived.map_err(unanswered)?, not_yet) {
-                    (Some(kind), _) => kind,
-                    (None, NotYet::Kind { nearest, .. }) => return Ok(End::NoKind(nearest)),
-                    (None, _) => return Ok(End::NoKind(None)),
+                match arrived.map_err(unanswered)? {
+                    Some(kind) => kind,
+                    None => return Ok(End::NoKind(nearest)),
                 }
             }
         };

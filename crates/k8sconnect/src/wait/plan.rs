@@ -23,10 +23,10 @@ pub(crate) fn plan(
         _ => Value::Unknown,
     };
     let failed = Waited::load(&private)?.is_some_and(|last| last.outcome == Outcome::Failed);
-    let made_anew = asked.as_ref().is_some_and(|asked| is_made(session, &config, asked));
+    let touched = asked.as_ref().is_some_and(|asked| is_touched(session, &config, asked));
     let state = match prior {
         None => WaitModel { id: Value::Unknown, result: awaited, ..proposed },
-        Some(prior) if failed || made_anew => {
+        Some(prior) if failed || touched => {
             WaitModel { id: prior.id, result: Value::Unknown, ..proposed }
         }
         Some(prior) if waits_again(session, &prior, &config) => {
@@ -37,15 +37,20 @@ pub(crate) fn plan(
     Ok(Planned { state, private, requires_replace: vec![], identity: None })
 }
 
-/// Whether the object is made in this run. Terraform plans what a wait refers to before the wait.
-fn is_made(session: &Session, config: &WaitModel, asked: &Asked) -> bool {
+/// Whether this run makes the object, or puts leaves of it right that are among the triggers: what
+/// somebody else changed meanwhile and is now changed back leaves no trace in them. Terraform plans
+/// what a wait refers to before the wait.
+fn is_touched(session: &Session, config: &WaitModel, asked: &Asked) -> bool {
     if asked.goal == Goal::Deleted {
         return false;
     }
-    match session.reach(&config.cluster, &config.cluster_name) {
-        Ok(Reach::Ready(connection)) => session.memory.is_made(&connection.host, &asked.key),
-        Ok(Reach::Unknown) | Err(_) => false,
-    }
+    let Ok(Reach::Ready(connection)) = session.reach(&config.cluster, &config.cluster_name) else {
+        return false;
+    };
+    let triggers = config.triggers.known().into_iter().flatten();
+    let triggers = triggers.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+    session.memory.is_made(&connection.host, &asked.key)
+        || session.memory.mends_any(&connection.host, &asked.key, triggers)
 }
 
 /// Whether a change means that the object is to be waited for once more. How long to wait and when

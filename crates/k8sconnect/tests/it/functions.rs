@@ -83,7 +83,9 @@ async fn a_bad_argument_is_told_with_its_line() {
         ("manifest_decode", "a: [\n", "line 1, column 4"),
         ("manifest_decode", "# x\n", "blanks and comments"),
         ("manifest_encode", "text", "and this is none"),
-        ("yaml_split", "", "blanks and comments"),
+        ("yaml_split", "", "blanks, comments and empty lists"),
+        ("yaml_split", "apiVersion: v1\nkind: List\nitems: []\n", "no object in it"),
+        ("yaml_scoped", "apiVersion: v1\nkind: List\nitems:\n", "no object in it"),
         ("yaml_split", "---\nkind: Pod\n", "document 1, line 2: `apiVersion` is missing"),
         ("yaml_scoped", "a: 1\na: 2\n", "document 1, line 2: the key `a` is given twice"),
     ] {

@@ -60,6 +60,10 @@ fn split_messages() -> Vec<Diagnostic> {
         documents::unsplittable(&faults(&[("base/a.yaml", &twice), ("base/b.yaml", "a: [\n")])),
         documents::unsplittable(&faults(&[("all.yaml", &alike)])),
         documents::unsplittable(&faults(&[("values.yaml", broken)])),
+        documents::unsplittable(&faults(&[(
+            "list.yaml",
+            "{apiVersion: v1, kind: List, items: {a: 1}}\n",
+        )])),
         documents::unsplittable(&faults(&[("many.yaml", &"3\n---\n".repeat(30))])),
     ]
 }
@@ -97,6 +101,7 @@ pub(super) fn functions() -> Vec<Diagnostic> {
     let texts = [
         function::unsplittable(&alike.collect::<Vec<_>>()),
         function::nothing_in_it(),
+        function::no_objects_in_it(),
         function::no_yaml(&wrong),
         function::several_documents(3, 12),
         function::no_mapping(),

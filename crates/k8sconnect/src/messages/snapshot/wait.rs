@@ -87,6 +87,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         wait::failed(&asked(condition("Ready")), &up("condition `Ready` is not there"), &nothing),
         wait::failed(&asked(condition("Ready=False")), &never("the Pod has failed"), &nothing),
         wait::no_kind(web.key(), Some("Deployment"), "2m"),
+        wait::gone_with_its_kind(web.key(), None),
+        wait::gone_with_its_kind(web.key(), Some("Deployment")),
         wait::stopped(web.key()),
         wait::it_is_lost(web.key(), &field),
         wait::it_is_lost(web.key(), &condition("Ready")),

@@ -90,6 +90,9 @@ pub(super) async fn plan(
             let promised = unseen.is_empty() && held.stored.unread.is_none();
             if promised && asked.desired.is_stored() {
                 let map = leaves::map(&decision.projection, held.stored.key.as_ref());
+                let mended = leaves::mended(&held.model.managed_state_projection, &map);
+                let object = location.key();
+                asked.session.memory.note_mended(asked.cluster.host(), object, mended);
                 state.managed_state_projection = Value::Known(map);
             }
         }

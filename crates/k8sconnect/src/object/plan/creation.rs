@@ -1,7 +1,6 @@
 //! Planning an object that state does not hold.
 
 use k8sconnect_cluster::{Location, Observation, Placed};
-use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
@@ -73,11 +72,7 @@ pub(super) async fn plan(
         }
     }
     // Whoever waited for one of this name has to wait for the new one.
-    let Location { kind, namespace, name } = location;
-    asked
-        .session
-        .memory
-        .note_made(asked.cluster.host(), ObjectKey { gvk: kind.gvk, namespace, name });
+    asked.session.memory.note_made(asked.cluster.host(), location.key());
     Ok(state)
 }
 

@@ -101,6 +101,51 @@ async fn an_object_that_this_run_replaces_is_waited_for_again() {
     assert!(again.attribute("result").is_null());
 }
 
+/// What somebody changed and the apply changes back leaves the triggers as they were.
+#[tokio::test]
+async fn an_object_that_this_run_puts_right_is_waited_for_again() {
+    let world = World::new().await;
+    let object = world.config(&world.config_map("state"));
+    let first = world.core();
+    let made = first.create(OBJECT, &object).await.unwrap();
+    let mut wait = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
+    wait.triggers = made.attribute("managed_state_projection").clone();
+    let waited = first.create(WAIT, &wait.config()).await.unwrap();
+    let mut other = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
+    other.triggers = map(&[("image", "hello")]);
+    let other_waited = first.create(WAIT, &other.config()).await.unwrap();
+
+    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "state");
+    let edit = json!({"data": {"greeting": "changed"}});
+    world.cluster.act_as("somebody").merge_patch(&target, edit).await.unwrap();
+    let run = world.core();
+    let drifted = run.read(OBJECT, &made).await.unwrap().present().unwrap();
+    let mending = run.plan(OBJECT, &object, Some(&drifted)).await.unwrap();
+    assert_eq!(mending.action, Planned::Update);
+    let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
+    assert_eq!(plan.action, Planned::Update);
+    let calm = run.plan(WAIT, &other.config(), Some(&other_waited)).await.unwrap();
+    assert_eq!(
+        calm.action,
+        Planned::NoOp,
+        "it names what it waits again for, and that is as it was"
+    );
+
+    // The apply plans again, in a process of its own.
+    let apply = world.core();
+    let mended = apply.plan(OBJECT, &object, Some(&drifted)).await.unwrap();
+    let mended =
+        apply.apply(OBJECT, &object, Some(&drifted), &mended).await.unwrap().state.unwrap();
+    let plan = apply.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
+    assert_eq!(plan.action, Planned::Update);
+    let again = apply.apply(WAIT, &wait.config(), Some(&waited), &plan).await.unwrap();
+    let after = world.core();
+    let mended = after.read(OBJECT, &mended).await.unwrap().present().unwrap();
+    after.plan(OBJECT, &object, Some(&mended)).await.unwrap();
+    let calm = after.plan(WAIT, &wait.config(), again.state.as_ref()).await.unwrap();
+    assert_eq!(calm.action, Planned::NoOp);
+}
+
 #[tokio::test]
 async fn what_is_gone_is_waited_for_again() {
     let world = World::new().await;
