@@ -15,6 +15,7 @@ mod scope;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -231,29 +232,42 @@ impl<'t> Reading<'t> {
         }
     }
 
-    fn finish(mut self) -> Result<BTreeMap<String, Piece<'t>>, Vec<Problem>> {
-        let mut identities: BTreeMap<_, Place> = BTreeMap::new();
-        let mut places: BTreeMap<String, Place> = BTreeMap::new();
-        let mut pieces: BTreeMap<String, Piece<'t>> = BTreeMap::new();
-        for Found { object, place, text } in self.found {
-            let stage = stage(&object, &self.defined);
-            let key = key(&object);
-            let identity = identity(&object, stage);
-            let fault = if let Some(first) = identities.get(&identity) {
-                Fault::Again { object, first: first.clone() }
-            } else if let (Some(piece), Some(first)) = (pieces.get(&key), places.get(&key)) {
-                let (other, first) = (piece.object.clone(), first.clone());
-                Fault::SameKey { key, object, other, first }
-            } else {
-                identities.insert(identity, place.clone());
-                places.insert(key.clone(), place);
-                pieces.insert(key, Piece { object, stage, text });
-                continue;
+    fn finish(self) -> Result<BTreeMap<String, Piece<'t>>, Vec<Problem>> {
+        let Self { found, defined, mut problems } = self;
+        let stages: Vec<_> = found.iter().map(|it| stage(&it.object, &defined)).collect();
+        // By key, so that the pieces need not be moved about to be put in order.
+        let mut keys: BTreeMap<String, usize> = BTreeMap::new();
+        let mut firsts: BTreeMap<Identity<'_>, usize> = BTreeMap::new();
+        for (n, Found { object, place, .. }) in found.iter().enumerate() {
+            let fault = match firsts.entry(identity(object, stages[n])) {
+                Entry::Occupied(first) => {
+                    let first = found[*first.get()].place.clone();
+                    Fault::Again { object: object.clone(), first }
+                }
+                Entry::Vacant(free) => {
+                    free.insert(n);
+                    let key = key(object);
+                    let Some(other) = keys.get(&key).map(|other| &found[*other]) else {
+                        keys.insert(key, n);
+                        continue;
+                    };
+                    let (other, first) = (other.object.clone(), other.place.clone());
+                    Fault::SameKey { key, object: object.clone(), other, first }
+                }
             };
-            self.problems.push(Problem { place, fault });
+            problems.push(Problem { place: place.clone(), fault });
         }
-        self.problems.sort_by(|one, other| one.place.cmp(&other.place));
-        if self.problems.is_empty() { Ok(pieces) } else { Err(self.problems) }
+        if !problems.is_empty() {
+            problems.sort_by(|one, other| one.place.cmp(&other.place));
+            return Err(problems);
+        }
+        drop(firsts);
+        let mut found: Vec<_> = found.into_iter().map(Some).collect();
+        let piece = |(key, n): (String, usize)| {
+            let Found { object, text, .. } = found[n].take()?;
+            Some((key, Piece { object, stage: stages[n], text }))
+        };
+        Ok(keys.into_iter().filter_map(piece).collect())
     }
 }
 
@@ -299,14 +313,17 @@ fn stage(object: &ObjectKey, defined: &BTreeMap<(String, String), LivesIn>) -> S
     }
 }
 
+/// Name, namespace, kind and group: what differs most often is compared first.
+type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
+
 /// What makes two documents one object: not the version, and not whether `default` is written.
-fn identity(object: &ObjectKey, stage: Stage) -> (String, String, String, String) {
-    let ObjectKey { gvk, namespace, name } = object.clone();
+fn identity(object: &ObjectKey, stage: Stage) -> Identity<'_> {
+    let ObjectKey { gvk, namespace, name } = object;
     let namespace = match stage {
-        Stage::Definition | Stage::Cluster => String::new(),
-        Stage::Namespaced => namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned()),
+        Stage::Definition | Stage::Cluster => "",
+        Stage::Namespaced => namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE),
     };
-    (gvk.group, gvk.kind, namespace, name)
+    (name, namespace, &gvk.kind, &gvk.group)
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub use version::{KUBERNETES_VERSION_VARIABLE, KubernetesVersion, Wanted};
 const ETCD: &str = "3.6.16";
 /// The last one that the Go version in use can build.
 const KSTATUS: &str = "1.3.0";
+const KUSTOMIZE: &str = "5.8.1";
 const KWOK: &str = "0.7.0";
 const OPENTOFU: &str = "1.12.6";
 const TERRAFORM: &str = "1.13.3";
@@ -41,6 +42,7 @@ pub enum Asset {
     Kubectl,
     /// Judges objects as Go's kstatus does: a referee, no part of a cluster.
     Kstatus,
+    Kustomize,
     Kwok,
     OpenTofu,
     Terraform,
@@ -67,6 +69,7 @@ impl Asset {
             Self::KubeScheduler => "kube-scheduler",
             Self::Kubectl => "kubectl",
             Self::Kstatus => "kstatus",
+            Self::Kustomize => "kustomize",
             Self::Kwok => "kwok",
             Self::OpenTofu => "tofu",
             Self::Terraform => "terraform",
@@ -152,6 +155,7 @@ impl Asset {
         match self {
             Self::Etcd => ETCD.to_owned(),
             Self::Kstatus => KSTATUS.to_owned(),
+            Self::Kustomize => KUSTOMIZE.to_owned(),
             Self::Kwok => KWOK.to_owned(),
             Self::OpenTofu => OPENTOFU.to_owned(),
             Self::Terraform => TERRAFORM.to_owned(),
@@ -169,7 +173,7 @@ impl Asset {
         match self {
             Self::KubeApiserver => 5.0,
             Self::KubeControllerManager | Self::Etcd | Self::Kwok => 1.5,
-            Self::KubeScheduler | Self::Kstatus => 0.5,
+            Self::KubeScheduler | Self::Kstatus | Self::Kustomize => 0.5,
             Self::Kubectl => 1.0,
             Self::OpenTofu | Self::PeerKubernetes | Self::PeerKubectl => 4.0,
             Self::Terraform => 2.0,
@@ -191,6 +195,10 @@ impl Asset {
                 let module = Module { path: "github.com/fluxcd/cli-utils", version };
                 let program = include_str!("assets/kstatus.go");
                 (Recipe::Written { module, program }, ".".to_owned(), vec![])
+            }
+            Self::Kustomize => {
+                let path = "sigs.k8s.io/kustomize/kustomize/v5";
+                (required(path, None), path.to_owned(), vec![])
             }
             Self::Kwok => {
                 let path = "sigs.k8s.io/kwok";
@@ -263,7 +271,7 @@ impl Asset {
         }
         let answer = Command::new(candidate)
             .args(match self {
-                Self::OpenTofu | Self::Terraform => &["version"][..],
+                Self::OpenTofu | Self::Terraform | Self::Kustomize => &["version"][..],
                 Self::Kubectl => &["version", "--client"],
                 _ => &["--version"],
             })
@@ -279,6 +287,7 @@ impl Asset {
         match self {
             Self::Etcd => major == 3 && minor >= 5,
             Self::Kstatus => false,
+            Self::Kustomize => major == 5,
             Self::Kwok => (major, minor) == (0, 7),
             // Only its `kustomize` is asked, and no server.
             Self::Kubectl => major == 1,
@@ -310,6 +319,7 @@ mod tests {
             ("etcd Version: 3.6.16\nGit SHA: Not provided\n", (3, 6)),
             ("kwok version v0.7.0 go1.26.8 (linux/amd64)\n", (0, 7)),
             ("Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0\n", (1, 32)),
+            ("v5.8.1\n", (5, 8)),
             ("Terraform v1.11.4\non linux_amd64\n", (1, 11)),
             ("OpenTofu v1.12.6\non linux_amd64\n", (1, 12)),
         ] {

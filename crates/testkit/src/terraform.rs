@@ -184,11 +184,14 @@ impl Runner {
         Ok(self)
     }
 
-    /// Lets what the tool runs find a `kubectl`, built if need be.
-    pub async fn offer_kubectl(&mut self) -> Result<&mut Self> {
-        let kubectl = blocking(|| Asset::Kubectl.locate(KubernetesVersion::wanted()?)).await?;
-        let folder = kubectl.parent().context("a command stands in a folder")?.to_owned();
-        let path = std::env::var_os("PATH").unwrap_or_default();
+    /// Lets what the tool runs find a command, built if need be, before all others on its `PATH`.
+    pub async fn offer(&mut self, command: Asset) -> Result<&mut Self> {
+        let command = blocking(move || command.locate(KubernetesVersion::wanted()?)).await?;
+        let folder = command.parent().context("a command stands in a folder")?.to_owned();
+        let path = match self.environment.get("PATH") {
+            Some(path) => path.into(),
+            None => std::env::var_os("PATH").unwrap_or_default(),
+        };
         let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path)))?;
         let path = path.into_string().ok().context("`PATH` is not in UTF-8")?;
         Ok(self.env("PATH", &path))

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use testkit::assets::Asset;
 use testkit::{ControlPlane, PlanOutcome, Tool};
 
 use crate::workspace::Workspace;
@@ -57,7 +58,7 @@ async fn run_examples(wanted: fn(&Path) -> bool) {
         let namespace = at.namespace.name().to_owned();
         at.runner.variable("kubeconfig_path", kubeconfig.to_str().unwrap());
         at.runner.variable("namespace", &namespace);
-        at.runner.offer_kubectl().await.unwrap();
+        at.runner.offer(Asset::Kubectl).await.unwrap();
         let main = std::fs::read_to_string(folder.join("main.tf")).unwrap();
         if main.contains("other_kubeconfig_path") {
             let other = another_cluster(&at).await;
@@ -142,7 +143,7 @@ async fn run_snippets(page: &str) -> usize {
         for (name, text) in files() {
             at.runner.write(&name, &placed(&text)).unwrap();
         }
-        at.runner.offer_kubectl().await.unwrap();
+        at.runner.offer(Asset::Kubectl).await.unwrap();
         if snippet.contains("k8sconnect_patch") {
             somebody_made(&at, &root().join("examples/patch-daemonset-proxy")).await;
         }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use testkit::Tool;
+use testkit::assets::Asset;
 
 use crate::workspace::{Workspace, never_says, says};
 
@@ -106,7 +107,13 @@ output "keys" {
 
 #[tokio::test]
 async fn definitions_come_before_what_they_define_in_one_apply() {
-    let at = Workspace::new(Tool::Terraform).await;
+    for tool in Tool::ALL {
+        definitions_come_first(tool).await;
+    }
+}
+
+async fn definitions_come_first(tool: Tool) {
+    let at = Workspace::new(tool).await;
     let namespace = at.namespace.name().to_owned();
     let text = "\
 apiVersion: NS.example.com/v1
@@ -234,16 +241,31 @@ async fn kustomize_is_the_users_own_and_speaks_for_itself() {
     says(&plan.text, "`kustomize build ./overlay` failed");
     says(&plan.text, "no base at ./overlay");
 
-    at.runner.offer_kubectl().await.unwrap();
-    at.apply().await;
-    let manifests = at.runner.outputs().await.unwrap()["manifests"]["value"].clone();
-    let text = manifests["configmap.prod-a"].as_str().unwrap_or_default();
-    assert!(text.contains("name: prod-a"), "{manifests}");
+    // Each does alone, and `kustomize` is preferred where both are there.
+    let other = only_command(&at, "kubectl", "echo nobody asked for me >&2; exit 1");
+    for (asset, beside) in [(Asset::Kubectl, nothing.to_str().unwrap()), (Asset::Kustomize, &other)]
+    {
+        let name = asset.binary();
+        let kustomization = format!("resources: [cm.yaml]\nnamePrefix: {name}-\n");
+        at.file("overlay/kustomization.yaml", &kustomization);
+        at.runner.env("PATH", beside);
+        at.runner.offer(asset).await.unwrap();
+        at.apply().await;
+        let manifests = at.runner.outputs().await.unwrap()["manifests"]["value"].clone();
+        let text = manifests[format!("configmap.{name}-a")].as_str().unwrap_or_default();
+        assert!(text.contains(&format!("name: {name}-a")), "{manifests}");
+    }
 }
 
 #[tokio::test]
 async fn functions_are_known_at_plan_where_their_arguments_are() {
-    let at = Workspace::new(Tool::OpenTofu).await;
+    for tool in Tool::ALL {
+        functions_are_known(tool).await;
+    }
+}
+
+async fn functions_are_known(tool: Tool) {
+    let at = Workspace::new(tool).await;
     let text = r#"
 locals {
   manifest = provider::k8sconnect::manifest_decode(file("vendor-settings.yaml"))

@@ -1,5 +1,8 @@
 //! Waits as users write them: beside the objects that they wait for.
 
+mod goals;
+mod in_vain;
+
 use std::time::Duration;
 
 use base64::Engine;
@@ -157,6 +160,17 @@ async fn a_failed_wait_taints_nothing_and_is_made_again() {
     let plan = at.plan_changes().await;
     says(&plan.text, "0 to add, 2 to change, 0 to destroy");
     at.apply().await;
+    at.plan_empty().await;
+
+    // What somebody else changed is changed back, and the Deployment waited for once more.
+    let other =
+        json!({"spec": {"template": {"metadata": {"annotations": {"testkit/pod": "unready"}}}}});
+    at.cluster.act_as("somebody").merge_patch(&target, other).await.unwrap();
+    let plan = at.plan_changes().await;
+    says(&plan.text, "0 to add, 2 to change, 0 to destroy");
+    at.apply().await;
+    let mended = at.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(mended["status"]["availableReplicas"], 2);
     at.plan_empty().await;
     at.destroy().await;
 }

@@ -197,6 +197,7 @@ pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String
         ],
         Asset::Kstatus
         | Asset::Kubectl
+        | Asset::Kustomize
         | Asset::OpenTofu
         | Asset::Terraform
         | Asset::PeerKubernetes
