@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Duration;
 
+use k8sconnect_core::documents::{Source, split};
 use k8sconnect_core::ignore::Ignoring;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
@@ -62,6 +63,48 @@ fn grows_linearly(what: &str, work: impl Fn(&Large)) {
             "{what} of ten times the {items:?} items took {ratio:.0} times as long"
         );
     }
+}
+
+/// So many documents of so many lines each.
+fn stream(documents: usize, lines: usize) -> String {
+    let data: String = (0..lines).map(|at| format!("  key-{at}: \"value {at}\"\n")).collect();
+    let document = |at| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-{at}\n  namespace: \
+             shop\ndata:\n  text: |\n    a line\n{data}"
+        )
+    };
+    (0..documents).map(document).collect()
+}
+
+#[test]
+fn splitting_many_documents_and_large_ones_is_linear() {
+    for (what, documents, lines) in [("small", 2_000, 1), ("large", 20, 400)] {
+        let cost = |text: &str| {
+            fastest(|| {
+                black_box(split([Source { name: Some("all.yaml"), text }])).expect("all are good");
+            })
+        };
+        let (few, many) = (stream(documents, lines), stream(4 * documents, lines));
+        let ratio = cost(&many).as_secs_f64() / cost(&few).as_secs_f64();
+        // Between four times, which is linear, and sixteen.
+        assert!(ratio < 9.0, "four times the {what} documents took {ratio:.1} times as long");
+    }
+}
+
+/// Where it was looked for from the end of the text, at every block, a long last line was costly.
+#[test]
+fn a_long_last_line_costs_no_more_than_a_long_text() {
+    let blocks = stream(1_000, 1);
+    let last =
+        format!("---\n{{apiVersion: v1, kind: A, metadata: {{name: {}}}}}", "a".repeat(1 << 20));
+    let cost = |text: &str| {
+        fastest(|| {
+            black_box(split([Source { name: None, text }])).expect("all are good");
+        })
+    };
+    let (apart, together) = (cost(&blocks) + cost(&last), cost(&format!("{blocks}{last}")));
+    assert!(together < apart * 2, "{apart:?} apart and {together:?} together");
 }
 
 #[test]

@@ -6,7 +6,8 @@
 //! asks the server again.
 //!
 //! It also tells a plan that follows a read from the one that Terraform makes once more while it
-//! applies, in a process that reads nothing.
+//! applies, in a process that reads nothing. And it hands on what one plan must know of another: what
+//! is taken over or destroyed by another address, made, or put right.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! `k8sconnect_wait`: an object is as it should be before anything else happens.
 //!
 //! It waits once, when it is made, and again when what it waits for or one of its triggers changes,
-//! or the object is made anew. A wait that fails leaves no state of its own on a creation, and the
+//! or the object is made anew or put right. A wait that fails leaves no state of its own on a creation, and the
 //! former state on an update with a mark, so that the next apply waits again. Nothing is ever
 //! written to the cluster.
 

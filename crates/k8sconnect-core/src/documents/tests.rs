@@ -1,5 +1,4 @@
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -200,28 +199,6 @@ fn the_fingerprint_tells_texts_apart() {
     let (one, other) = (object("v1", "Pod", "", "a"), object("v1", "Pod", "", "b"));
     assert_eq!(print(&one), print(&one));
     assert_ne!(print(&one), print(&other));
-}
-
-/// How long it takes to split that many documents, undisturbed.
-fn time_of(documents: usize) -> Duration {
-    let text: String = (0..documents)
-        .map(|n| {
-            let list = "    - {name: a, value: \"1\"}\n".repeat(20);
-            format!("---\n{}spec:\n  x:\n{list}", object("v1", "Pod", "shop", &format!("n{n}")))
-        })
-        .collect();
-    let run = || {
-        let start = Instant::now();
-        assert_eq!(lone(&text).unwrap().len(), documents);
-        start.elapsed()
-    };
-    (0..3).map(|_| run()).min().unwrap()
-}
-
-#[test]
-fn eight_times_the_text_takes_about_eight_times_as_long() {
-    let (short, long) = (time_of(50), time_of(400));
-    assert!(long < short * 24, "{short:?} for one, {long:?} for eight times as much");
 }
 
 /// Objects in the variety of texts that files bring: marks, remarks, blanks, line ends.

@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use testkit::Tool;
 use testkit::assets::Asset;
+use testkit::{Mirrored, Runner, Tool, Warded};
 
 use crate::workspace::{Workspace, never_says, says};
 
@@ -201,6 +201,34 @@ async fn files_are_found_by_pattern_and_what_is_wrong_in_them_by_file_and_line()
     std::fs::remove_file(at.runner.directory().join("manifests/again.yaml")).unwrap();
     std::fs::remove_file(at.runner.directory().join("manifests/values.yaml")).unwrap();
     at.destroy().await;
+}
+
+/// Many small documents take more than few large ones.
+#[tokio::test]
+async fn ten_megabytes_are_split_in_a_hundred_of_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = testkit::terraform::provider_binary().await.unwrap();
+    let warded = Warded::new(folder.path(), &provider).await.unwrap();
+    let mut at = Workspace::new(Tool::Terraform).await;
+    at.runner =
+        Runner::with_mirrored(Tool::Terraform, &[Mirrored::ours(warded.program())]).await.unwrap();
+    let document = |at| {
+        format!(
+            "---\n# of a vendor\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings-{at}\n  \
+             namespace: shop\n  labels: {{app.kubernetes.io/name: shop}}\ndata:\n  mode: {:?}\n",
+            "x".repeat(100)
+        )
+    };
+    let text: String = (0..42_000).map(document).collect();
+    assert!(text.len() > 10_000_000);
+    let main = r#"
+data "k8sconnect_yaml_split" "all" { pattern = "${path.module}/all.yaml" }
+output "count" { value = length(data.k8sconnect_yaml_split.all.manifests) }
+"#;
+    at.head().file("all.yaml", &text).file("main.tf", main).init().await;
+    says(&at.plan_changes().await.text, "count = 42000");
+    let used = warded.take().unwrap();
+    assert!(used.peak < 100_000_000, "{used:?}");
 }
 
 const KUSTOMIZE: &str = r#"

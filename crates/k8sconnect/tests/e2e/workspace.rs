@@ -23,8 +23,15 @@ impl Workspace {
         let namespace = TestNamespace::new(cluster).await.unwrap();
         let runner = Runner::new(tool).await.unwrap();
         runner.write("kubeconfig", &cluster.kubeconfig()).unwrap();
-        runner.write("head.tf", HEAD).unwrap();
-        Self { cluster, namespace, runner }
+        let at = Self { cluster, namespace, runner };
+        at.head();
+        at
+    }
+
+    /// Says where the provider comes from.
+    pub(crate) fn head(&self) -> &Self {
+        self.runner.write("head.tf", HEAD).unwrap();
+        self
     }
 
     /// Another kubeconfig for the same cluster.

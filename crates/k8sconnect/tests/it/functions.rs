@@ -1,9 +1,12 @@
 //! Functions, called as Terraform calls them. No cluster is asked.
 
 use std::path::Path;
+use std::time::Duration;
 
 use k8sconnect::K8sConnect;
+use k8sconnect_core::documents::{Source, split};
 use k8sconnect_core::yaml::parse_stream;
+use nix::time::{ClockId, clock_gettime};
 use testkit::specimens::Exhibit;
 use tfplugin::harness::Core;
 use tfplugin::{Data, FunctionError, Number, Value};
@@ -92,5 +95,46 @@ async fn a_bad_argument_is_told_with_its_line() {
         let said = refusal(function, argument).await;
         assert!(said.contains(words), "{function}({argument:?}): {said}");
         assert!(!said.ends_with('.'), "Terraform ends the sentence: {said}");
+    }
+}
+
+/// The time that this thread was given. All that is asked of a provider in process runs on it.
+async fn cost(work: impl AsyncFn()) -> Duration {
+    let now =
+        || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("it is counted"));
+    let mut least = Duration::MAX;
+    for _ in 0..3 {
+        let started = now();
+        work().await;
+        least = least.min(now() - started);
+    }
+    least
+}
+
+/// Ten megabytes are read in a fraction of a second; what is around that must not be the most of it,
+/// be there few large documents or many small ones.
+#[tokio::test]
+async fn a_call_costs_little_more_than_reading_the_text() {
+    for (documents, lines) in [(4_000, 1), (40, 300)] {
+        let data: String = (0..lines).map(|at| format!("  key-{at}: value {at}\n")).collect();
+        let document = |at| {
+            format!(
+                "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: n{at}}}\ndata:\n{data}"
+            )
+        };
+        let text: String = (0..documents).map(document).collect();
+        let source = Source { name: None, text: &text };
+        let core = Core::new(K8sConnect::default());
+        let alone = cost(async || drop(split([source]).unwrap())).await;
+        let function = cost(async || {
+            let given = vec![Value::from(text.as_str())];
+            drop(core.call_function("yaml_split", given).await.unwrap().unwrap());
+        });
+        let config = Value::Known(Data::object([("content", Value::from(text.as_str()))]));
+        let data =
+            cost(async || drop(core.read_data("k8sconnect_yaml_split", &config).await.unwrap()));
+        for (what, took) in [("the function", function.await), ("the data source", data.await)] {
+            assert!(took < alone * 3, "{documents} documents: {alone:?} alone, {took:?} by {what}");
+        }
     }
 }
