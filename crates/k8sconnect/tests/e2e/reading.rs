@@ -46,6 +46,13 @@ resource "k8sconnect_object" "second" {
 output "ports" {
   value = data.k8sconnect_object.read.object.spec.ports[*].targetPort
 }
+output "forms" {
+  value = [
+    jsondecode(data.k8sconnect_object.read.manifest).spec.ports[1].targetPort,
+    yamldecode(data.k8sconnect_object.read.yaml_body).kind,
+    can(data.k8sconnect_object.read.object.metadata.managedFields),
+  ]
+}
 output "names" {
   value = {
     for it in data.k8sconnect_objects.services.objects :
@@ -67,6 +74,7 @@ async fn what_is_made_in_a_run_is_read_in_the_same_run_and_stays_calm() {
         at.apply().await;
         let outputs = at.runner.outputs().await.unwrap();
         assert_eq!(outputs["ports"]["value"], json!([80, "tls"]));
+        assert_eq!(outputs["forms"]["value"], json!(["tls", "Service", false]));
         assert_eq!(outputs["names"]["value"], json!({"web": "web"}));
         at.plan_empty().await;
         at.destroy().await;

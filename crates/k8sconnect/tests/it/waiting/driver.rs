@@ -104,13 +104,19 @@ async fn an_object_that_is_deleted_meanwhile_and_a_missing_namespace_are_told_as
     let wait = |name| {
         Wait::new(&world, CONFIG_MAP, name).with("field", "data.other").with("timeout", "3s")
     };
-    let target = Target::new("v1", "ConfigMap", ns, "state");
-    let deletion = async {
-        asked(&world, &world.user, &format!("/api/v1/namespaces/{ns}/configmaps/state")).await;
-        world.cluster.delete(&target).await.unwrap();
-    };
-    let waiting = wait("state");
-    let ((said, _), ()) = tokio::join!(waiting.fails(), deletion);
+    // It goes once it was seen, however busy the machine is.
+    let proxy = Proxy::before(world.cluster).await.unwrap();
+    let (cluster, target) = (world.cluster, Target::new("v1", "ConfigMap", ns, "state"));
+    let delete = Action::new(move |_| {
+        let target = target.clone();
+        async move { cluster.delete(&target).await.map(drop) }
+    });
+    let watches = Which::under(&format!("/api/v1/namespaces/{ns}/configmaps")).watches();
+    let deletion = proxy.rule(Rule::new(watches, Turn::Nth(1), Fate::Before(delete)));
+    let mut waiting = wait("state");
+    waiting.kubeconfig = proxy.kubeconfig();
+    let (said, _) = waiting.fails().await;
+    assert_eq!((deletion.fired().len(), deletion.failures()), (1, vec![]));
     says(&said, "It was there, and was deleted while it was waited for.");
     let mut nowhere = wait("nobody");
     nowhere.namespace = format!("{ns}-missing");
