@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
+use std::mem;
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -38,7 +39,6 @@ pub struct Source<'t> {
 /// One object of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece<'t> {
-    pub object: ObjectKey,
     pub stage: Stage,
     pub text: Cow<'t, str>,
 }
@@ -262,12 +262,12 @@ impl<'t> Reading<'t> {
             return Err(problems);
         }
         drop(firsts);
-        let mut found: Vec<_> = found.into_iter().map(Some).collect();
+        // Of so many documents little else may be held beside their texts.
+        let mut texts: Vec<_> = found.into_iter().map(|found| found.text).collect();
         let piece = |(key, n): (String, usize)| {
-            let Found { object, text, .. } = found[n].take()?;
-            Some((key, Piece { object, stage: stages[n], text }))
+            (key, Piece { stage: stages[n], text: mem::take(&mut texts[n]) })
         };
-        Ok(keys.into_iter().filter_map(piece).collect())
+        Ok(keys.into_iter().map(piece).collect())
     }
 }
 

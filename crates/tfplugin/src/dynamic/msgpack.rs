@@ -14,9 +14,30 @@ const UNKNOWN: [u8; 3] = [0xd4, 0, 0];
 
 /// Writes a value. It is brought into the form of its type first.
 pub(crate) fn to_msgpack(value: Value, ty: &Type) -> Result<Vec<u8>, Mismatch> {
-    let mut out = Vec::new();
-    write(&value.conform(ty)?, &mut out);
+    let value = value.conform(ty)?;
+    // Grown step by step, a value of megabytes would take three times its size on the way.
+    let mut out = Vec::with_capacity(room(&value));
+    write(&value, &mut out);
     Ok(out)
+}
+
+/// How many bytes a value takes at the most, save for the types in it.
+fn room(value: &Value) -> usize {
+    const MARK: usize = 9;
+    let inside = match value.known() {
+        None => 0,
+        Some(Data::Bool(_)) => 0,
+        Some(Data::Number(number)) => number.as_str().len(),
+        Some(Data::String(text)) => text.len(),
+        Some(Data::List(items) | Data::Set(items) | Data::Tuple(items)) => {
+            items.iter().map(room).sum()
+        }
+        Some(Data::Map(entries) | Data::Object(entries)) => {
+            entries.iter().map(|(key, entry)| MARK + key.len() + room(entry)).sum()
+        }
+        Some(Data::Dynamic(_, inner)) => room(inner),
+    };
+    MARK + inside
 }
 
 /// Reads a value of a type.
