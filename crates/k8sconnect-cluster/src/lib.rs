@@ -48,6 +48,7 @@ pub use contents::{Contents, Gap};
 pub use error::{ConnectionError, Error, Trouble};
 pub use kinds::{Kind, Scope, Served};
 pub use kubeconfig::KubeconfigFiles;
+pub use lookup::Lookup;
 pub use metadata::{Edit, Mark};
 pub use objects::{
     Answer, Apply, Conflicts, Deleted, Deletion, Detail, Found, Listed, Persistence, Propagation,

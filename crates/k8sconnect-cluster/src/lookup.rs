@@ -4,27 +4,48 @@
 //! group version. The order is kubectl's: the core group first, then the groups as the server
 //! ranks them, in each the preferred version first.
 
+use std::time::Duration;
+
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::import_id::{KindReading, KindWord};
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use crate::call::Call;
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::kinds::{Kind, Scope, group_version_path};
 
+/// What became of looking for a kind.
+#[derive(Debug)]
+pub enum Lookup {
+    Found(Kind),
+    /// Everybody was asked, and has none of this name.
+    Nowhere,
+    /// Who answered has none of this name; these group versions did not answer, the first of them
+    /// for this reason.
+    Unanswered {
+        api_versions: Vec<String>,
+        error: Error,
+    },
+}
+
+/// How long a group is waited for that need not be the one: an extension server that is down for
+/// good must not keep all others from being asked.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 impl Cluster {
-    /// The kind that is meant; `None` if the server has none of this name. Where a group could not
-    /// be asked and no other has the kind, that is the error: it may be there.
-    pub async fn kind_called(&self, word: &KindWord) -> Result<Option<Kind>, Error> {
+    /// The kind that is meant. Where a group could not be asked and no other has the kind, it may
+    /// be there.
+    pub async fn kind_called(&self, word: &KindWord) -> Result<Lookup, Error> {
         let mut groups = None;
-        let mut unanswered = None;
+        let (mut silent, mut first) = (Vec::new(), None);
         for reading in word.readings() {
             if reading.group.may_mean("")
                 && let version = reading.version.as_deref().unwrap_or("v1")
                 && let Some(kind) = self.named_in("", version, &reading).await?
             {
-                return Ok(Some(kind));
+                return Ok(Lookup::Found(kind));
             }
             let groups = match &groups {
                 Some(known) => known,
@@ -32,15 +53,26 @@ impl Cluster {
             };
             for group in groups.iter().filter(|group| reading.group.may_mean(&group.name)) {
                 for version in group.versions(&reading) {
-                    match self.named_in(&group.name, version, &reading).await {
-                        Ok(Some(kind)) => return Ok(Some(kind)),
+                    let api_version = format!("{}/{version}", group.name);
+                    if silent.contains(&api_version) {
+                        continue;
+                    }
+                    let hasty = self.until(Instant::now() + PATIENCE);
+                    match hasty.named_in(&group.name, version, &reading).await {
+                        Ok(Some(kind)) => return Ok(Lookup::Found(kind)),
                         Ok(None) => {}
-                        Err(error) => unanswered = unanswered.or(Some(error)),
+                        Err(error) => {
+                            silent.push(api_version);
+                            first = first.or(Some(error));
+                        }
                     }
                 }
             }
         }
-        unanswered.map_or(Ok(None), Err)
+        Ok(match first {
+            Some(error) => Lookup::Unanswered { api_versions: silent, error },
+            None => Lookup::Nowhere,
+        })
     }
 
     async fn groups(&self) -> Result<Vec<Group>, Error> {

@@ -1,6 +1,6 @@
 //! What is said about imports, and about the first plan after one.
 
-use k8sconnect_cluster::ConnectionError;
+use k8sconnect_cluster::{ConnectionError, Error};
 use k8sconnect_core::identity::{IdentityChange, ObjectKey};
 use k8sconnect_core::import_body::NoSuchManager;
 use k8sconnect_core::import_id::{Chosen, ImportIdError};
@@ -131,6 +131,23 @@ pub(crate) fn no_such_kind(id: &str, word: &str) -> Diagnostic {
              `kubectl api-resources` lists the names. Write the group too where two have the \
              same: `deployment.apps`."
         ),
+    )
+}
+
+/// A kind that is nowhere to be found, where some group versions did not answer.
+pub(crate) fn perhaps_in(word: &str, silent: &[String], error: &Error) -> Diagnostic {
+    let silent: Vec<_> = silent.iter().map(|api_version| format!("`{api_version}`")).collect();
+    let silent = silent.join(", ");
+    Diagnostic::error(
+        format!("The kind `{word}` cannot be found"),
+        paragraphs([
+            &format!("No API that answers has it, and {silent} did not answer. {}", error.why()),
+            &format!(
+                "If you mean another kind, check the spelling: `kubectl api-resources` lists all. \
+                 If it is one of {silent}, see to the server behind that API: `kubectl get \
+                 apiservices` tells what is wrong with it."
+            ),
+        ]),
     )
 }
 

@@ -6,7 +6,7 @@
 
 mod origin;
 
-use k8sconnect_cluster::{Cluster, Found, Kind, Location, Scope, Served, Targets};
+use k8sconnect_cluster::{Cluster, Found, Kind, Location, Lookup, Scope, Served, Targets};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use k8sconnect_core::import_body;
 use k8sconnect_core::import_id::{ImportId, Subject};
@@ -87,7 +87,14 @@ async fn kind(cluster: &Cluster, id: &str, asked: &ImportId) -> Result<Kind, Dia
     let unanswered = |error| Diagnostics::from(messages::connection::failed(&error));
     let (found, word) = match &asked.subject {
         Subject::ByWord { kind, .. } => {
-            (cluster.kind_called(kind).await.map_err(unanswered)?, kind.to_string())
+            let word = kind.to_string();
+            match cluster.kind_called(kind).await.map_err(unanswered)? {
+                Lookup::Found(kind) => (Some(kind), word),
+                Lookup::Nowhere => (None, word),
+                Lookup::Unanswered { api_versions, error } => {
+                    return Err(messages::import::perhaps_in(&word, &api_versions, &error).into());
+                }
+            }
         }
         Subject::Exactly { gvk, .. } | Subject::ByGvk { gvk, .. } => {
             match cluster.kind(gvk).await.map_err(unanswered)? {

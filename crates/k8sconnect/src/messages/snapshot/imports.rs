@@ -18,6 +18,12 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let none = NoSuchManager { managers: vec!["hpa".into(), "kubectl".into()] };
     let immutable = status(422, "it is immutable", &[("spec.selector", "field is immutable")]);
     let as_it_is = Takeover { fields: 4, holders: vec![], other_id: None, changes: vec![] };
+    let not_ready = Error::NotReady {
+        host: "https://127.0.0.1:6443".into(),
+        status: Box::new(status(503, "service unavailable", &[])),
+        attempts: 5,
+        waited: std::time::Duration::from_secs(3),
+    };
     vec![
         import::unreadable("web", &ImportIdError::Form),
         import::no_identity(),
@@ -29,6 +35,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         import::kubeconfig_unusable(&unknown),
         import::no_context("cm/a?unowned", &contexts),
         import::no_such_kind("shop/deplyo/web", "deplyo"),
+        import::perhaps_in("deplyo", &["metrics.k8s.io/v1beta1".to_owned()], &not_ready),
         import::not_there(web.key(), &import::Source::Context("prod".into())),
         import::not_there(web.key(), &import::Source::Named("prod".into())),
         import::not_there(web.key(), &import::Source::Default),
