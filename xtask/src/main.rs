@@ -1,4 +1,4 @@
-//! `cargo xtask demo | test | corpus | bench`: the commands that a newcomer and CI run.
+//! `cargo xtask demo | test | corpus | faults | bench`: the commands that a newcomer and CI run.
 //! They only drive; what they drive lives in `testkit` and in the crates themselves.
 
 #![expect(clippy::print_stdout, reason = "a command line tool talks to its user")]
@@ -7,6 +7,7 @@ mod bench;
 mod cargo;
 mod corpus;
 mod demo;
+mod faults;
 mod screen;
 mod test;
 
@@ -30,6 +31,12 @@ usage: cargo xtask <command>
   corpus DIR --every-leaf | --sample N [--seed N]
                      every leaf of those documents (or N edits of each) changed and
                      removed in turn and planned, without Terraform
+  faults [--quick] [CASE]
+                     every operation with every fault at every request, and the provider
+                     killed there; a table of what became of each
+                     --quick tries a part of them
+                     CASE (`object-create`, `object-create/2/503`, `'*/*/503'`) tries just
+                     those, and says more
   bench [--quick] [--without-peers] [--patiently]
                      ours, two peers and a floor side by side: times, memory and requests,
                      against the bars; bench/ holds what was found
@@ -65,6 +72,7 @@ async fn run() -> Result<ExitCode> {
                 _ => corpus::run(options).await,
             }
         }
+        ["faults", flags @ ..] => faults::run(faults_options(flags)?).await,
         ["bench", "startup"] => bench::startup(),
         // The proxy that makes the server distant may not be what is slow.
         ["bench", ..] if cfg!(debug_assertions) => cargo::again_in_release(&words),
@@ -85,6 +93,21 @@ fn bench_options(flags: &[&str]) -> Result<bench::Options> {
             "--patiently" => options.slow = bench::Slow::WaitedFor,
             "--without-peers" => options.contenders.retain(|one| !one.is_peer()),
             unknown => bail!("`{unknown}` is not a flag of `bench`\n\n{USAGE}"),
+        }
+    }
+    Ok(options)
+}
+
+fn faults_options(flags: &[&str]) -> Result<faults::Options> {
+    let mut options = faults::Options::default();
+    for flag in flags {
+        match *flag {
+            "--quick" => options.extent = faults::Extent::Part,
+            unknown if unknown.starts_with('-') => {
+                bail!("`{unknown}` is not a flag of `faults`\n\n{USAGE}")
+            }
+            case if options.only.is_none() => options.only = Some(case.to_owned()),
+            more => bail!("one case is enough; `{more}` is a second\n\n{USAGE}"),
         }
     }
     Ok(options)

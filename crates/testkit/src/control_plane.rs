@@ -5,11 +5,14 @@
 
 mod authority;
 mod kubeconfig;
+mod outage;
 mod parts;
 mod spent;
+mod token;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -21,6 +24,7 @@ use crate::assets::{Asset, KubernetesVersion, Wanted};
 use crate::client::{Answer, Call, Client, JSON, blocking};
 use crate::household::Household;
 use crate::target::Target;
+pub use authority::Validity;
 use authority::{Authority, CA_CERTIFICATE};
 pub use parts::Parts;
 use parts::{ADMIN_TOKEN, AUDIT_LOG, NODE, Ports, URL};
@@ -40,7 +44,9 @@ pub struct ControlPlane {
     authority: Authority,
     client: Client,
     /// Absent when another process started the control plane and will end it.
-    household: Option<Household>,
+    household: Option<Mutex<Household>>,
+    /// The members of etcd, by name and port.
+    members: Vec<(&'static str, u16)>,
 }
 
 impl ControlPlane {
@@ -99,7 +105,7 @@ impl ControlPlane {
     /// Uses a full control plane that another process started in `folder`.
     pub fn attach(folder: &Path) -> Result<Self> {
         let authority = Authority::open(folder)?;
-        Self::over(folder, Parts::Full, authority, None)
+        Self::over(folder, Parts::Full, authority, None, Vec::new())
     }
 
     fn over(
@@ -107,6 +113,7 @@ impl ControlPlane {
         parts: Parts,
         authority: Authority,
         household: Option<Household>,
+        members: Vec<(&'static str, u16)>,
     ) -> Result<Self> {
         let read = |name: &str| {
             fs::read_to_string(folder.join(name))
@@ -114,14 +121,27 @@ impl ControlPlane {
         };
         let (url, token) = (read(URL)?, read(ADMIN_TOKEN)?);
         let client = Client::new(&url, authority.pem(), &token)?;
-        Ok(Self { folder: folder.to_owned(), parts, url, token, authority, client, household })
+        let (folder, household) = (folder.to_owned(), household.map(Mutex::new));
+        Ok(Self { folder, parts, url, token, authority, client, household, members })
+    }
+
+    async fn is_ready(&self) -> bool {
+        let answer = self.client.read("/readyz").await;
+        answer.is_ok_and(|answer| answer.status == StatusCode::OK)
+    }
+
+    fn household(&self) -> Option<MutexGuard<'_, Household>> {
+        let household = self.household.as_ref()?;
+        Some(household.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Lets it live on when this process ends. Answers with the pids to end it by; its
     /// folder goes when they have ended.
     pub fn keep(self) -> Result<Vec<u32>> {
         match self.household {
-            Some(household) => household.release(),
+            Some(household) => {
+                household.into_inner().unwrap_or_else(PoisonError::into_inner).release()
+            }
             None => Ok(vec![]),
         }
     }
@@ -141,6 +161,23 @@ impl ControlPlane {
     /// A client certificate and its key, both PEM, by which a user is let in.
     pub fn certificate_for(&self, user: &str, group: Option<&str>) -> Result<(String, String)> {
         let identity = self.authority.user(user, group)?;
+        Ok((identity.certificate, identity.key))
+    }
+
+    /// The same, of a certificate whose time is over or has not come.
+    pub fn certificate_valid(
+        &self,
+        user: &str,
+        group: Option<&str>,
+        validity: Validity,
+    ) -> Result<(String, String)> {
+        let identity = self.authority.user_valid(user, group, validity)?;
+        Ok((identity.certificate, identity.key))
+    }
+
+    /// A certificate of a server at this address, and its key, both PEM.
+    pub(crate) fn server_certificate(&self, validity: Validity) -> Result<(String, String)> {
+        let identity = self.authority.server(validity)?;
         Ok((identity.certificate, identity.key))
     }
 
@@ -280,25 +317,33 @@ impl Start {
         parts::furnish(household.folder(), &ports, &authority)?;
         let later = binaries.split_off(Parts::ApiServer.assets().len());
         for (asset, binary) in &binaries {
-            let arguments = parts::arguments(*asset, parts, &ports);
-            household.start(asset.binary(), binary, &arguments)?;
+            if *asset == Asset::Etcd {
+                for (name, arguments) in parts::members(parts, &ports) {
+                    household.start(name, binary, &arguments)?;
+                }
+            } else {
+                let arguments = parts::arguments(*asset, parts, &ports);
+                household.start(asset.binary(), binary, &arguments)?;
+            }
         }
         let folder = household.folder().to_owned();
-        let control_plane = ControlPlane::over(&folder, parts, authority, Some(household))?;
+        let members = ports.etcd_clients(parts);
+        let control_plane =
+            ControlPlane::over(&folder, parts, authority, Some(household), members)?;
         Ok(Self { control_plane, ports, later, deadline: Instant::now() + PATIENCE })
     }
 
     async fn finish(&mut self) -> Result<(), Setback> {
-        while !self.api_server_is_ready().await {
+        while !self.control_plane.is_ready().await {
             self.check("`/readyz` of the API server does not answer `ok`")?;
             pause().await;
         }
-        if self.control_plane.parts == Parts::ApiServer {
+        if self.control_plane.parts != Parts::Full {
             return Ok(());
         }
         for (asset, binary) in &self.later {
             let arguments = parts::arguments(*asset, Parts::Full, &self.ports);
-            if let Some(household) = &mut self.control_plane.household {
+            if let Some(mut household) = self.control_plane.household() {
                 household.start(asset.binary(), binary, &arguments)?;
             }
         }
@@ -309,11 +354,6 @@ impl Start {
         }
         self.control_plane.await_service_account("default").await?;
         Ok(())
-    }
-
-    async fn api_server_is_ready(&self) -> bool {
-        let answer = self.control_plane.client.read("/readyz").await;
-        answer.is_ok_and(|answer| answer.status == StatusCode::OK)
     }
 
     async fn node_is_ready(&self) -> Result<bool> {
@@ -329,7 +369,7 @@ impl Start {
 
     /// That every part runs and there is time left.
     fn check(&mut self, what: &str) -> Result<(), Setback> {
-        let Some(household) = &mut self.control_plane.household else {
+        let Some(mut household) = self.control_plane.household() else {
             return Ok(());
         };
         if let Some((name, status)) = household.first_ended()? {

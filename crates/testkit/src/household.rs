@@ -49,6 +49,9 @@ pub(crate) struct Household {
 struct Ward {
     name: &'static str,
     guard: Child,
+    /// How it was started, to be started so again.
+    program: PathBuf,
+    arguments: Vec<String>,
 }
 
 /// What became of a process that should be running.
@@ -99,11 +102,18 @@ impl Household {
         program: &Path,
         arguments: &[String],
     ) -> Result<()> {
+        let guard = self.guard(name, program, arguments)?;
+        let (program, arguments) = (program.to_owned(), arguments.to_vec());
+        self.wards.push(Ward { name, guard, program, arguments });
+        Ok(())
+    }
+
+    fn guard(&self, name: &str, program: &Path, arguments: &[String]) -> Result<Child> {
         let stdout = match &self.end_of_all {
             Some(writer) => Stdio::from(writer.try_clone()?),
             None => Stdio::null(),
         };
-        let guard = Command::new("/bin/sh")
+        Command::new("/bin/sh")
             .args(["-c", GUARD, "k8sconnect-guard"])
             .arg(self.log(name))
             .arg(self.pidfile(name))
@@ -119,9 +129,30 @@ impl Household {
             // Ctrl-C goes to the foreground group: the parts shall end because we do.
             .process_group(0)
             .spawn()
-            .with_context(|| format!("the guard of `{name}` cannot be started"))?;
-        self.wards.push(Ward { name, guard });
+            .with_context(|| format!("the guard of `{name}` cannot be started"))
+    }
+
+    /// Ends a process as the kernel would: at once, and with nothing tidied up.
+    pub(crate) fn kill(&mut self, name: &str) -> Result<()> {
+        let ward = self.ward(name)?;
+        // Its guard kills it when nobody holds the other end any more.
+        drop(ward.guard.stdin.take());
+        ward.guard.wait()?;
         Ok(())
+    }
+
+    /// Starts a process that was killed, as it was started at first.
+    pub(crate) fn revive(&mut self, name: &str) -> Result<()> {
+        let ward = self.ward(name)?;
+        let (program, arguments) = (ward.program.clone(), ward.arguments.clone());
+        let guard = self.guard(name, &program, &arguments)?;
+        self.ward(name)?.guard = guard;
+        Ok(())
+    }
+
+    fn ward(&mut self, name: &str) -> Result<&mut Ward> {
+        let ward = self.wards.iter_mut().find(|ward| ward.name == name);
+        ward.with_context(|| format!("there is no `{name}` here"))
     }
 
     /// The first process that has ended, though it should be running.

@@ -8,6 +8,7 @@ pub mod audit;
 mod built;
 mod client;
 pub mod control_plane;
+pub mod faults;
 mod household;
 pub mod kstatus;
 pub mod namespace;
@@ -25,7 +26,7 @@ pub mod webhook;
 
 pub use audit::{Filter, Request};
 pub use client::Answer;
-pub use control_plane::{ControlPlane, Parts};
+pub use control_plane::{ControlPlane, Parts, Validity};
 pub use namespace::TestNamespace;
 pub use respell::respell;
 pub use rival::Rival;

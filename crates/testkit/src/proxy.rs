@@ -19,7 +19,7 @@ use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 
 use crate::client::on_runtime;
-use crate::control_plane::ControlPlane;
+use crate::control_plane::{ControlPlane, Validity};
 use forward::Upstream;
 pub use record::Recorded;
 pub use rule::{Action, Fate, Reply, Rule, Tally, Turn, Which};
@@ -41,6 +41,17 @@ impl Proxy {
     /// One that knows no HTTP/2, as some that end TLS before a server.
     pub async fn before_without_http2(control_plane: &ControlPlane) -> Result<Self> {
         let tls = serve::identity_speaking(control_plane.folder(), &[b"http/1.1"])?;
+        Self::speaking(control_plane, tls).await
+    }
+
+    /// One whose certificate's time is over or has not come.
+    pub async fn before_with_certificate(
+        control_plane: &ControlPlane,
+        validity: Validity,
+    ) -> Result<Self> {
+        let (certificate, key) = control_plane.server_certificate(validity)?;
+        let protocols: [&[u8]; 2] = [b"h2", b"http/1.1"];
+        let tls = serve::identity(certificate.as_bytes(), key.as_bytes(), &protocols)?;
         Self::speaking(control_plane, tls).await
     }
 

@@ -16,7 +16,7 @@ use tokio::process::Command;
 
 use crate::assets::{Asset, KubernetesVersion};
 use crate::client::blocking;
-pub use provider::{Mirrored, PROVIDER_VARIABLE, provider_binary};
+pub use provider::{Mirrored, PROVIDER_VARIABLE, kill_providers, provider_binary};
 
 /// Far beyond any test's needs; a hanging tool shall fail a test, not the day.
 const PATIENCE: Duration = Duration::from_secs(300);

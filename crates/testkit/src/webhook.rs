@@ -1,5 +1,5 @@
-//! A validating webhook that says no, as a company's policy engine would: a real server that the
-//! API server asks over TLS, dry-runs included.
+//! A validating webhook that says no, as a company's policy engine would, or nothing at all, as one
+//! that hangs: a real server that the API server asks over TLS, dry-runs included.
 
 use std::convert::Infallible;
 
@@ -36,16 +36,31 @@ impl Webhook {
         message: &str,
         causes: Value,
     ) -> Result<Self> {
-        let tls = identity_speaking(control_plane.folder(), &[b"http/1.1"])?;
         let refusal = json!({
             "code": 422, "reason": "Invalid", "message": message, "details": { "causes": causes },
         });
+        Self::minded(control_plane, Mind::Refuse(refusal)).await
+    }
+
+    /// One that refuses what is only tried, and lets everything else pass.
+    pub async fn refusing_dry_runs(control_plane: &ControlPlane, message: &str) -> Result<Self> {
+        let refusal = json!({ "code": 400, "reason": "BadRequest", "message": message });
+        Self::minded(control_plane, Mind::RefuseDryRuns(refusal)).await
+    }
+
+    /// One that takes every question and answers none.
+    pub async fn silent(control_plane: &ControlPlane) -> Result<Self> {
+        Self::minded(control_plane, Mind::Keep).await
+    }
+
+    async fn minded(control_plane: &ControlPlane, mind: Mind) -> Result<Self> {
+        let tls = identity_speaking(control_plane.folder(), &[b"http/1.1"])?;
         let (url, work) = on_runtime(async move {
             let listener = TcpListener::bind(("127.0.0.1", 0))
                 .await
                 .context("no port could be had for the webhook")?;
             let url = format!("https://{}/", listener.local_addr()?);
-            Ok((url, tokio::spawn(serve(listener, tls, refusal)).abort_handle()))
+            Ok((url, tokio::spawn(serve(listener, tls, mind)).abort_handle()))
         })
         .await?;
         Ok(Self { url, authority: STANDARD.encode(control_plane.ca()), work })
@@ -63,37 +78,62 @@ impl Drop for Webhook {
     }
 }
 
-async fn serve(listener: TcpListener, tls: TlsAcceptor, refusal: Value) {
+/// What it does with what it is asked.
+#[derive(Clone)]
+enum Mind {
+    /// With this status.
+    Refuse(Value),
+    RefuseDryRuns(Value),
+    Keep,
+}
+
+async fn serve(listener: TcpListener, tls: TlsAcceptor, mind: Mind) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
-                connections.spawn(talk(stream, tls.clone(), refusal.clone()));
+                connections.spawn(talk(stream, tls.clone(), mind.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-async fn talk(stream: TcpStream, tls: TlsAcceptor, refusal: Value) {
+async fn talk(stream: TcpStream, tls: TlsAcceptor, mind: Mind) {
     let Ok(stream) = tls.accept(stream).await else { return };
     let service = service_fn(move |request| {
-        let refusal = refusal.clone();
-        async move { Ok::<_, Infallible>(answer(request, &refusal).await) }
+        let mind = mind.clone();
+        async move {
+            match mind {
+                Mind::Keep => std::future::pending().await,
+                Mind::Refuse(_) | Mind::RefuseDryRuns(_) => {
+                    Ok::<_, Infallible>(answer(request, &mind).await)
+                }
+            }
+        }
     });
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
 /// A review goes back with the uid that it came with.
-async fn answer(request: Request<Incoming>, refusal: &Value) -> Response<Full<Bytes>> {
-    let asked = match request.into_body().collect().await {
+async fn answer(request: Request<Incoming>, mind: &Mind) -> Response<Full<Bytes>> {
+    let asked: Value = match request.into_body().collect().await {
         Ok(body) => serde_json::from_slice(&body.to_bytes()).unwrap_or(Value::Null),
         Err(_) => Value::Null,
     };
+    let asked = &asked["request"];
+    let mut verdict = json!({ "uid": asked["uid"], "allowed": true });
+    match mind {
+        Mind::RefuseDryRuns(_) if asked["dryRun"] != true => {}
+        Mind::Refuse(refusal) | Mind::RefuseDryRuns(refusal) => {
+            verdict["allowed"] = json!(false);
+            verdict["status"] = refusal.clone();
+        }
+        Mind::Keep => {}
+    }
     let review = json!({
-        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-        "response": { "uid": asked["request"]["uid"], "allowed": false, "status": refusal },
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": verdict,
     });
     let mut response = Response::new(Full::new(Bytes::from(review.to_string())));
     let json = http::HeaderValue::from_static("application/json");

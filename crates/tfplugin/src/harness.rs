@@ -127,6 +127,16 @@ impl Failure {
         }
     }
 
+    /// The same failure, of a step that left this stored.
+    fn keeping(self, state: Option<&State>) -> Self {
+        match self {
+            Self::Refused { diagnostics, .. } => {
+                Self::Refused { diagnostics, stored: state.cloned().map(Box::new) }
+            }
+            Self::Broken(rule) => Self::Broken(rule),
+        }
+    }
+
     /// What Terraform stores after the failure.
     pub fn stored(&self) -> Option<&State> {
         match self {

@@ -21,6 +21,7 @@ mod import;
 mod in_one_apply;
 mod interrupts;
 mod keeping;
+mod killed;
 mod kinds;
 mod leaks;
 mod life;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use testkit::{Filter, Target};
+use testkit::{Filter, Target, Validity};
 use tfplugin::harness::{Action, State};
 use tfplugin::{Data, Value};
 
-use crate::world::{OBJECT, World};
+use crate::world::{OBJECT, World, value};
 
 /// A plugin that notes each run in a file and hands out the token in another; from then on the next,
 /// where there is one.
@@ -167,6 +167,43 @@ async fn an_expired_token_in_state_keeps_the_object_and_the_plan_looks_by_the_ne
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
     let plan = core.plan(OBJECT, &config, read.state.as_ref()).await.unwrap();
     assert_eq!(plan.action, Action::NoOp);
+}
+
+/// As the server itself would sign it, an hour too late or too early.
+#[tokio::test]
+async fn a_token_out_of_its_time_loses_nothing_and_one_in_time_goes_on() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    let binding = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+        "metadata": { "name": "runner", "namespace": ns },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                     "name": "cluster-admin" },
+        "subjects": [{ "kind": "ServiceAccount", "name": "default", "namespace": ns }],
+    });
+    world.cluster.act_as("admin").apply(&binding).await.unwrap();
+    let provider = async |validity: Validity| {
+        let mut cluster = world.by_token();
+        let token = world.cluster.account_token(ns, "default", validity).await.unwrap();
+        cluster["token"] = json!(token);
+        let core = world.core();
+        core.configure(value(&json!({ "cluster": cluster }))).await.unwrap();
+        core
+    };
+    let config = world.config_at(&Json::Null, &world.config_map("settings"));
+    let state = provider(Validity::Now).await.create(OBJECT, &config).await.unwrap();
+    for validity in [Validity::Past, Validity::Future] {
+        let core = provider(validity).await;
+        let read = core.read(OBJECT, &state).await.unwrap();
+        let told = format!("{:?}", read.diagnostics);
+        assert!(told.contains("credentials that the server accepts"), "{validity:?}: {told}");
+        let kept = read.present().unwrap();
+        assert_eq!(kept.value, state.value, "{validity:?}");
+        let failure = core.destroy(OBJECT, &kept).await.unwrap_err();
+        assert!(failure.stored().is_some(), "{validity:?}: {failure}");
+        assert!(failure.to_string().contains("have not expired"), "{validity:?}: {failure}");
+    }
+    provider(Validity::Now).await.destroy(OBJECT, &state).await.unwrap();
 }
 
 #[tokio::test]

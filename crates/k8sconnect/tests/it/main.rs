@@ -10,6 +10,7 @@ mod data;
 mod drift;
 mod edits;
 mod elsewhere;
+mod faults;
 mod functions;
 mod ignoring;
 mod keeping;

@@ -4,10 +4,12 @@ use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
 use serde_json::json;
+use testkit::Target;
+use testkit::audit::Persistence;
 use testkit::proxy::{Fate, Proxy, Reply, Rule, Turn, Which};
 use tfplugin::harness::{Action, Core};
 
-use crate::world::{OBJECT, World};
+use crate::world::{OBJECT, World, value};
 
 struct Scene {
     world: World,
@@ -26,6 +28,12 @@ impl Scene {
     fn config(&self) -> tfplugin::Value {
         let cluster = json!({ "kubeconfig": self.proxy.kubeconfig() });
         self.world.config_at(&cluster, &self.world.config_map("settings"))
+    }
+
+    /// Only a provider that was configured can be interrupted.
+    async fn configure(&self) {
+        let none = json!({ "cluster": null, "clusters": null });
+        self.core.configure(value(&none)).await.unwrap();
     }
 
     fn patches(&self) -> usize {
@@ -72,11 +80,7 @@ async fn a_500_is_taken_as_an_answer() {
 #[tokio::test]
 async fn an_interrupt_ends_what_is_tried_again_and_again() {
     let at = Scene::new().await;
-    let none = tfplugin::Value::Known(tfplugin::Data::object([
-        ("cluster", tfplugin::Value::Null),
-        ("clusters", tfplugin::Value::Null),
-    ]));
-    at.core.configure(none).await.unwrap();
+    at.configure().await;
     let busy = Reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "", "shutting down");
     let patches = Which::any().method(Method::PATCH);
     at.proxy.rule(Rule::new(patches, Turn::Every, Fate::Answer(busy)));
@@ -93,4 +97,38 @@ async fn an_interrupt_ends_what_is_tried_again_and_again() {
     assert!(told.contains("Interrupted while"), "{told}");
     assert!(asked.elapsed() < Duration::from_secs(2), "it took {:?}", asked.elapsed());
     assert!(at.patches() <= tried + 1, "one may have been on its way");
+}
+
+#[tokio::test]
+async fn a_creation_whose_answer_is_lost_for_good_says_so_and_is_then_taken_over_as_it_is() {
+    let at = Scene::new().await;
+    at.configure().await;
+    let config = at.config();
+    let plan = at.core.plan(OBJECT, &config, None).await.unwrap();
+    let writes = || Which::any().method(Method::PATCH).persistence(Persistence::Real);
+    at.proxy.rule(Rule::new(writes(), Turn::Nth(1), Fate::ResetAfter));
+    let again = at.proxy.rule(Rule::new(writes(), Turn::From(2), Fate::ResetBefore));
+    let interrupt = async {
+        while again.fired().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        at.core.stop().await.unwrap();
+    };
+    let (made, ()) = tokio::join!(at.core.apply(OBJECT, &config, None, &plan), interrupt);
+    let failure = made.unwrap_err();
+    assert!(failure.to_string().contains("may have been created all the same"), "{failure}");
+    assert!(failure.stored().is_none());
+    let target = Target::new("v1", "ConfigMap", at.world.namespace.name(), "settings");
+    let left = at.world.cluster.read(&target).await.unwrap().expect("it was not made");
+
+    at.proxy.forget_rules();
+    let told = at.world.core().plan(OBJECT, &config, None).await.unwrap_err().to_string();
+    assert!(told.contains("exists already") && told.contains("adopt = true"), "{told}");
+    let tfplugin::Value::Known(tfplugin::Data::Object(mut adopting)) = config else { panic!() };
+    adopting.insert("adopt".into(), true.into());
+    let config = tfplugin::Value::Known(tfplugin::Data::Object(adopting));
+    let state = at.world.core().create(OBJECT, &config).await.unwrap();
+    let uid = left["metadata"]["uid"].as_str().unwrap();
+    assert_eq!(*state.attribute("uid"), tfplugin::Value::from(uid));
+    at.world.core().destroy(OBJECT, &state).await.unwrap();
 }

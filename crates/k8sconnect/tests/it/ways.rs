@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value as Json, json};
 use testkit::proxy::Proxy;
-use testkit::{Speech, Tunnel};
+use testkit::{Speech, Tunnel, Validity};
 use tfplugin::harness::{Action, Core};
 use tfplugin::{Severity, Value};
 
@@ -274,6 +274,28 @@ async fn each_dead_end_says_what_failed_and_what_to_check() {
         assert!(!said.contains("hunter2") && !said.contains(world.cluster.token()), "{said}");
     }
     answering.abort();
+}
+
+#[tokio::test]
+async fn a_certificate_out_of_its_time_is_told_as_that_whosever_it_is() {
+    let world = World::new().await;
+    for (validity, why, check) in [
+        (Validity::Past, "Its certificate has expired", "check this machine's clock"),
+        (Validity::Future, "Its certificate is not valid yet", "Check this machine's clock"),
+    ] {
+        let front = Proxy::before_with_certificate(world.cluster, validity).await.unwrap();
+        let said = refusal(&world, &with(world.by_token(), &json!({ "host": front.url() }))).await;
+        assert!(said.contains(why) && said.contains(check), "{said}");
+        assert_eq!(front.requests(), [], "nothing was asked of it");
+
+        // A client's: the server is asked, and does not say why it knows nobody.
+        let (certificate, key) =
+            world.cluster.certificate_valid(&world.user, Some("system:masters"), validity).unwrap();
+        let other = json!({ "token": null, "client_certificate": certificate, "client_key": key });
+        let said = refusal(&world, &with(world.by_token(), &other)).await;
+        assert!(said.contains("does not accept the credentials (HTTP 401)"), "{said}");
+        assert!(said.contains("client certificate belongs to this cluster and has not"), "{said}");
+    }
 }
 
 #[tokio::test]

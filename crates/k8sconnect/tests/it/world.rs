@@ -13,6 +13,7 @@ use testkit::{ControlPlane, Target, TestNamespace};
 use tfplugin::harness::{Core, Failure, State};
 use tfplugin::{Data, Value};
 
+pub(crate) use testkit::faults::life::value;
 pub(crate) use testkit::sweep::OBJECT;
 
 pub(crate) struct World {
@@ -136,19 +137,6 @@ impl World {
                 self.cluster.delete(&target).await.unwrap();
             }
         }
-    }
-}
-
-/// A value as Terraform would hand it over. Numbers are not needed.
-pub(crate) fn value(json: &Json) -> Value {
-    match json {
-        Json::Bool(truth) => Value::from(*truth),
-        Json::String(text) => Value::from(text.as_str()),
-        Json::Array(items) => Value::Known(Data::List(items.iter().map(value).collect())),
-        Json::Object(entries) => {
-            Value::Known(Data::object(entries.iter().map(|(name, it)| (name, value(it)))))
-        }
-        Json::Null | Json::Number(_) => Value::Null,
     }
 }
 

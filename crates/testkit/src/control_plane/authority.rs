@@ -5,6 +5,7 @@
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use rcgen::{
@@ -18,6 +19,31 @@ pub(crate) const CA_KEY: &str = "ca.key";
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pem: String,
+}
+
+/// When a certificate is valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Validity {
+    /// For as long as anyone may test.
+    Now,
+    /// Until an hour ago.
+    Past,
+    /// From in an hour on.
+    Future,
+}
+
+impl Validity {
+    fn limit(self, params: &mut CertificateParams) {
+        const HOUR: Duration = Duration::from_secs(3600);
+        // A clock before 1970 is not worth a thought.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = date_time_ymd(1970, 1, 1) + since;
+        match self {
+            Self::Now => {}
+            Self::Past => params.not_after = now - HOUR,
+            Self::Future => params.not_before = now + HOUR,
+        }
+    }
 }
 
 /// A certificate and its key, both PEM.
@@ -50,8 +76,9 @@ impl Authority {
         &self.pem
     }
 
-    pub(crate) fn server(&self) -> Result<Identity> {
+    pub(crate) fn server(&self, validity: Validity) -> Result<Identity> {
         let mut params = leaf("kube-apiserver");
+        validity.limit(&mut params);
         params.subject_alt_names = vec![
             SanType::IpAddress(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             SanType::DnsName("localhost".try_into()?),
@@ -63,7 +90,17 @@ impl Authority {
 
     /// A user is the certificate's common name, a group its organization.
     pub(crate) fn user(&self, name: &str, group: Option<&str>) -> Result<Identity> {
+        self.user_valid(name, group, Validity::Now)
+    }
+
+    pub(crate) fn user_valid(
+        &self,
+        name: &str,
+        group: Option<&str>,
+        validity: Validity,
+    ) -> Result<Identity> {
         let mut params = leaf(name);
+        validity.limit(&mut params);
         if let Some(group) = group {
             params.distinguished_name.push(DnType::OrganizationName, group);
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 use rcgen::KeyPair;
 
-use super::authority::Authority;
+use super::authority::{Authority, Validity};
 use super::kubeconfig;
 use crate::assets::Asset;
 
@@ -16,6 +16,8 @@ use crate::assets::Asset;
 pub enum Parts {
     /// etcd and kube-apiserver: objects can be written and read, nothing acts on them.
     ApiServer,
+    /// The same with three members of etcd, so that one can be lost.
+    Quorum,
     /// Also the controllers, the scheduler and a node, so that pods run, rollouts
     /// complete, jobs finish and namespaces go.
     Full,
@@ -25,7 +27,7 @@ impl Parts {
     /// The binaries that are needed, in the order in which they are started.
     pub fn assets(self) -> &'static [Asset] {
         match self {
-            Self::ApiServer => &[Asset::Etcd, Asset::KubeApiserver],
+            Self::ApiServer | Self::Quorum => &[Asset::Etcd, Asset::KubeApiserver],
             Self::Full => &[
                 Asset::Etcd,
                 Asset::KubeApiserver,
@@ -35,11 +37,24 @@ impl Parts {
             ],
         }
     }
+
+    /// The names of etcd's members.
+    pub(crate) fn members(self) -> &'static [&'static str] {
+        match self {
+            Self::Quorum => &MEMBERS,
+            Self::ApiServer | Self::Full => &MEMBERS[..1],
+        }
+    }
 }
+
+const MEMBERS: [&str; 3] = ["etcd", "etcd-2", "etcd-3"];
 
 pub(crate) const AUDIT_LOG: &str = "audit.log";
 pub(crate) const ADMIN_TOKEN: &str = "admin.token";
 pub(crate) const URL: &str = "url";
+/// Whom tokens of service accounts are of, and for.
+pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
+pub(crate) const SERVICE_ACCOUNT_KEY: &str = "service-accounts.key";
 pub(crate) const NODE: &str = "node-1";
 /// What becomes of pods on the node.
 const STAGES: &str = "stages.yaml";
@@ -51,22 +66,27 @@ const SCHEDULER: &str = "testkit:scheduler";
 const KWOK: &str = "testkit:kwok";
 
 pub(crate) struct Ports {
-    pub(crate) etcd: u16,
-    pub(crate) etcd_peers: u16,
-    pub(crate) apiserver: u16,
+    /// For clients and for peers, one pair a member.
+    etcd: [(u16, u16); MEMBERS.len()],
+    apiserver: u16,
 }
 
 impl Ports {
     /// Free at this moment. Somebody else may take one before our process does; the
     /// start is then tried anew.
     pub(crate) fn free() -> Result<Self> {
-        let listeners = [(); 3].map(|()| TcpListener::bind(("127.0.0.1", 0)));
-        let mut ports = [0; 3];
+        let listeners = [(); 7].map(|()| TcpListener::bind(("127.0.0.1", 0)));
+        let mut ports = [0; 7];
         for (port, listener) in ports.iter_mut().zip(listeners) {
             *port = listener?.local_addr()?.port();
         }
-        let [etcd, etcd_peers, apiserver] = ports;
-        Ok(Self { etcd, etcd_peers, apiserver })
+        let [a, b, c, d, e, f, apiserver] = ports;
+        Ok(Self { etcd: [(a, b), (c, d), (e, f)], apiserver })
+    }
+
+    /// Where the members of etcd listen for clients.
+    pub(crate) fn etcd_clients(&self, parts: Parts) -> Vec<(&'static str, u16)> {
+        parts.members().iter().zip(&self.etcd).map(|(name, (client, _))| (*name, *client)).collect()
     }
 
     pub(crate) fn url(&self) -> String {
@@ -76,11 +96,11 @@ impl Ports {
 
 /// Writes every file that the parts read.
 pub(crate) fn furnish(folder: &Path, ports: &Ports, authority: &Authority) -> Result<()> {
-    let server = authority.server()?;
+    let server = authority.server(Validity::Now)?;
     fs::write(folder.join("apiserver.crt"), server.certificate)?;
     fs::write(folder.join("apiserver.key"), server.key)?;
     let service_accounts = KeyPair::generate()?;
-    fs::write(folder.join("service-accounts.key"), service_accounts.serialize_pem())?;
+    fs::write(folder.join(SERVICE_ACCOUNT_KEY), service_accounts.serialize_pem())?;
     fs::write(folder.join("service-accounts.pub"), service_accounts.public_key_pem())?;
     let token = random_token();
     fs::write(
@@ -122,27 +142,44 @@ fn random_token() -> String {
     (0..32).map(|_| fastrand::alphanumeric()).collect()
 }
 
-/// The command line of one part. Paths are relative: a part runs in its folder.
+fn at(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}
+
+fn etcd_servers(parts: Parts, ports: &Ports) -> String {
+    let clients = ports.etcd_clients(parts);
+    clients.into_iter().map(|(_, port)| at(port)).collect::<Vec<_>>().join(",")
+}
+
+/// The command lines of etcd, one a member.
+pub(crate) fn members(parts: Parts, ports: &Ports) -> Vec<(&'static str, Vec<String>)> {
+    let members = || parts.members().iter().zip(&ports.etcd);
+    let all: Vec<_> =
+        members().map(|(name, (_, peers))| format!("{name}={}", at(*peers))).collect();
+    let arguments = |name: &str, clients: u16, peers: u16| {
+        vec![
+            format!("--name={name}"),
+            format!("--data-dir={name}"),
+            // Losing the data in a power cut is fine; waiting for the disk is not.
+            "--unsafe-no-fsync".into(),
+            format!("--listen-client-urls={}", at(clients)),
+            format!("--advertise-client-urls={}", at(clients)),
+            format!("--listen-peer-urls={}", at(peers)),
+            format!("--initial-advertise-peer-urls={}", at(peers)),
+            format!("--initial-cluster={}", all.join(",")),
+            "--log-level=warn".into(),
+        ]
+    };
+    members().map(|(name, (clients, peers))| (*name, arguments(name, *clients, *peers))).collect()
+}
+
+/// The command line of one other part. Paths are relative: a part runs in its folder.
 pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String> {
     let flags: Vec<String> = match asset {
-        Asset::Etcd => {
-            let clients = format!("http://127.0.0.1:{}", ports.etcd);
-            let peers = format!("http://127.0.0.1:{}", ports.etcd_peers);
-            vec![
-                "--data-dir=etcd".into(),
-                // Losing the data in a power cut is fine; waiting for the disk is not.
-                "--unsafe-no-fsync".into(),
-                format!("--listen-client-urls={clients}"),
-                format!("--advertise-client-urls={clients}"),
-                format!("--listen-peer-urls={peers}"),
-                format!("--initial-advertise-peer-urls={peers}"),
-                format!("--initial-cluster=default={peers}"),
-                "--log-level=warn".into(),
-            ]
-        }
+        Asset::Etcd => vec![],
         Asset::KubeApiserver => {
             let mut flags: Vec<String> = vec![
-                format!("--etcd-servers=http://127.0.0.1:{}", ports.etcd),
+                format!("--etcd-servers={}", etcd_servers(parts, ports)),
                 "--bind-address=127.0.0.1".into(),
                 "--advertise-address=127.0.0.1".into(),
                 "--endpoint-reconciler-type=none".into(),
@@ -152,9 +189,9 @@ pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String
                 "--client-ca-file=ca.crt".into(),
                 "--token-auth-file=tokens.csv".into(),
                 "--authorization-mode=RBAC".into(),
-                "--service-account-issuer=https://kubernetes.default.svc".into(),
+                format!("--service-account-issuer={ISSUER}"),
                 "--service-account-key-file=service-accounts.pub".into(),
-                "--service-account-signing-key-file=service-accounts.key".into(),
+                format!("--service-account-signing-key-file={SERVICE_ACCOUNT_KEY}"),
                 "--service-cluster-ip-range=10.96.0.0/16".into(),
                 "--allow-privileged=true".into(),
                 "--audit-policy-file=audit-policy.json".into(),
@@ -163,7 +200,7 @@ pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String
                 "--audit-log-mode=blocking".into(),
                 "--profiling=false".into(),
             ];
-            if parts == Parts::ApiServer {
+            if parts != Parts::Full {
                 // Nobody makes the service accounts that this plugin demands of pods.
                 flags.push("--disable-admission-plugins=ServiceAccount".into());
             }
@@ -171,7 +208,7 @@ pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String
         }
         Asset::KubeControllerManager => vec![
             "--kubeconfig=kube-controller-manager.kubeconfig".into(),
-            "--service-account-private-key-file=service-accounts.key".into(),
+            format!("--service-account-private-key-file={SERVICE_ACCOUNT_KEY}"),
             "--root-ca-file=ca.crt".into(),
             "--cluster-signing-cert-file=ca.crt".into(),
             "--cluster-signing-key-file=ca.key".into(),

@@ -124,6 +124,9 @@ pub enum Fate {
     ResetAfter,
     /// The body of the server's answer breaks off after so many bytes.
     Truncate(usize),
+    /// The connection takes nothing more after it: GOAWAY over HTTP/2, `Connection: close` before.
+    /// It is answered itself, as a server that rolls over answers what is under way.
+    GoAway,
     /// Something happens first.
     Before(Action),
     /// Something happens when the server has answered and the client has not heard yet.
@@ -152,6 +155,23 @@ impl Reply {
             "code": status.as_u16(), "reason": reason, "message": message,
         });
         Self::json(status, &body)
+    }
+
+    /// A watch that brings these events and ends, as every watch does after a while.
+    pub fn events(events: &[Value]) -> Self {
+        let lines: String = events.iter().map(|event| format!("{event}\n")).collect();
+        Self { status: StatusCode::OK, headers: HeaderMap::new(), body: Bytes::from(lines) }
+            .headers([("content-type", "application/json")])
+    }
+
+    /// A watch from a point that the server has forgotten: said within the stream, as it is for a
+    /// point that was still known when the watch began.
+    pub fn expired_watch() -> Self {
+        let status = serde_json::json!({
+            "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure",
+            "code": 410, "reason": "Expired", "message": "too old resource version",
+        });
+        Self::events(&[serde_json::json!({ "type": "ERROR", "object": status })])
     }
 
     pub fn header(self, name: &'static str, value: &'static str) -> Self {

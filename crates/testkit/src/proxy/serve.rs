@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -31,10 +32,15 @@ pub(crate) fn identity_of(folder: &Path) -> Result<TlsAcceptor> {
 
 pub(crate) fn identity_speaking(folder: &Path, protocols: &[&[u8]]) -> Result<TlsAcceptor> {
     let missing = || format!("`{}` holds no certificate of an API server", folder.display());
-    let certificates = CertificateDer::pem_file_iter(folder.join("apiserver.crt"))
-        .with_context(missing)?
-        .collect::<Result<Vec<_>, _>>()?;
-    let key = PrivateKeyDer::from_pem_file(folder.join("apiserver.key")).with_context(missing)?;
+    let read = |name: &str| std::fs::read(folder.join(name)).with_context(missing);
+    identity(&read("apiserver.crt")?, &read("apiserver.key")?, protocols)
+}
+
+/// Of a certificate and its key, both PEM.
+pub(super) fn identity(certificate: &[u8], key: &[u8], protocols: &[&[u8]]) -> Result<TlsAcceptor> {
+    let certificates =
+        CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>()?;
+    let key = PrivateKeyDer::from_pem_slice(key)?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let mut config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
@@ -61,6 +67,7 @@ pub(super) async fn serve(
                     upstream: Arc::clone(&upstream),
                     script: Arc::clone(&script),
                     broken: Arc::new(Notify::new()),
+                    leaving: Arc::new(Notify::new()),
                 };
                 connections.spawn(connection(stream, tls.clone(), line));
             }
@@ -77,6 +84,8 @@ struct Line {
     script: Arc<Script>,
     /// Told when a rule breaks the connection.
     broken: Arc<Notify>,
+    /// Told when a rule has it take nothing more.
+    leaving: Arc<Notify>,
 }
 
 /// A client that is no good, or goes away, is no trouble of the proxy's.
@@ -103,16 +112,28 @@ fn with_handle(stream: TcpStream) -> std::io::Result<(TcpStream, TcpStream)> {
 
 async fn talk(stream: TlsStream<TcpStream>, line: Line) {
     let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    let leaving = Arc::clone(&line.leaving);
     let service = service_fn(move |request| {
         let line = line.clone();
         async move { line.answer(request).await }
     });
     let io = TokioIo::new(stream);
-    let _ = if speaks_http2 {
-        http2::Builder::new(TokioExecutor::new()).serve_connection(io, service).await
+    if speaks_http2 {
+        let builder = http2::Builder::new(TokioExecutor::new());
+        let mut talk = pin!(builder.serve_connection(io, service));
+        tokio::select! {
+            _ = talk.as_mut() => return,
+            () = leaving.notified() => talk.as_mut().graceful_shutdown(),
+        }
+        let _ = talk.await;
     } else {
-        http1::Builder::new().serve_connection(io, service).await
-    };
+        let mut talk = pin!(http1::Builder::new().serve_connection(io, service));
+        tokio::select! {
+            _ = talk.as_mut() => return,
+            () = leaving.notified() => talk.as_mut().graceful_shutdown(),
+        }
+        let _ = talk.await;
+    }
 }
 
 impl Line {
@@ -127,6 +148,7 @@ impl Line {
                 Fate::Delay(time) => tokio::time::sleep(*time).await,
                 Fate::Answer(reply) => return Ok(reply.response()),
                 Fate::ResetBefore => return self.reset().await,
+                Fate::GoAway => self.leaving.notify_one(),
                 Fate::Before(action) => {
                     if let Err(response) = run(action, &recorded, tally).await {
                         return Ok(response);
@@ -154,6 +176,7 @@ impl Line {
                 | Fate::Delay(_)
                 | Fate::Answer(_)
                 | Fate::ResetBefore
+                | Fate::GoAway
                 | Fate::Before(_) => {}
             }
         }

@@ -73,3 +73,22 @@ pub(super) fn cli_configuration(root: &Path) -> String {
         root.join("mirror").display().to_string()
     )
 }
+
+/// Ends, by SIGKILL, every provider of ours that serves the configuration in `folder`, and no
+/// other. Answers with how many those were.
+pub async fn kill_providers(folder: &Path) -> Result<usize> {
+    let mut killed = 0;
+    for entry in std::fs::read_dir("/proc")? {
+        let process = entry?;
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let program = line.split(|byte| *byte == 0).next().unwrap_or_default();
+        let serves = String::from_utf8_lossy(program).contains(BINARY)
+            && std::fs::read_link(process.path().join("cwd")).is_ok_and(|at| at == folder);
+        if serves {
+            let mut kill = tokio::process::Command::new("kill");
+            let ended = kill.arg("-9").arg(process.file_name()).status().await?;
+            killed += usize::from(ended.success());
+        }
+    }
+    Ok(killed)
+}

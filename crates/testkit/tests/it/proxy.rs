@@ -223,6 +223,46 @@ async fn a_truncated_answer_is_no_answer() {
 }
 
 #[tokio::test]
+async fn a_connection_that_is_wound_up_still_answers_and_is_not_used_again() {
+    let at = Scene::new().await;
+    at.get().await.unwrap();
+    at.proxy.rule(Rule::new(at.which(), Turn::Nth(1), Fate::GoAway));
+    at.set("second").await.unwrap();
+    assert_eq!(at.word().await, "second");
+    assert_eq!(at.proxy.connections(), 1);
+    at.set("third").await.unwrap();
+    assert_eq!(at.word().await, "third");
+    assert_eq!(at.proxy.connections(), 2, "the old connection took one more");
+    assert_eq!(at.asked(), ["get", "patch", "patch"], "nothing was asked twice");
+}
+
+#[tokio::test]
+async fn a_watch_that_expires_or_ends_is_taken_up_again() {
+    for reply in [Reply::expired_watch(), Reply::events(&[])] {
+        let at = Scene::new().await;
+        at.proxy.rule(Rule::new(at.which().watches(), Turn::Nth(1), Fate::Answer(reply)));
+        let mut follow = at.cluster.follow(&at.location);
+        let Seen::Present(first) = follow.next().await.unwrap() else { panic!("not seen") };
+        assert_eq!(first["data"]["word"], "first");
+        at.control_plane
+            .act_as("rival")
+            .merge_patch(&at.target, json!({ "data": { "word": "second" } }))
+            .await
+            .unwrap();
+        let word = async {
+            loop {
+                if let Seen::Present(object) = follow.next().await.unwrap()
+                    && object["data"]["word"] == "second"
+                {
+                    break;
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), word).await.expect("it was missed");
+    }
+}
+
+#[tokio::test]
 async fn somebody_writes_before_a_request_or_before_its_answer_is_heard() {
     let at = Scene::new().await;
     let before = Fate::Before(at.rival_sets("before"));

@@ -167,7 +167,9 @@ impl Core {
         let before = prior.map_or(Value::Null, |prior| prior.value.clone());
         let private = prior.map(|prior| prior.private.clone()).unwrap_or_default();
         let identity = prior.and_then(|prior| prior.identity.as_ref());
-        let again = self.plan_once(ty, config, &before, private, identity).await?;
+        // What could not be planned again is not written, and stays stored as it was.
+        let again = self.plan_once(ty, config, &before, private, identity).await;
+        let again = again.map_err(|failure| failure.keeping(prior))?;
         let problems = contradictions(&plan.planned, &again.state);
         if !problems.is_empty() {
             let problems = problems.join("\n");

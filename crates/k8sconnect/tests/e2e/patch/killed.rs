@@ -1,8 +1,7 @@
 //! The provider process, killed between any two requests of a destroy, and disturbed there.
 
-use std::path::Path;
-
 use testkit::proxy::{Action, Fate, Proxy, Rule, Turn, Which};
+use testkit::terraform::kill_providers;
 
 use serde_json::json;
 
@@ -10,29 +9,6 @@ use super::{Clinic, owners, traces};
 
 /// A request, counted from 1, and whether it is before or after it.
 type Moment = (u32, fn(Action) -> Fate);
-
-/// Ends the provider that serves the configuration in a folder, and no other.
-fn kill_provider(folder: &Path) -> Result<(), String> {
-    let folder = folder.display().to_string();
-    let mut killed = 0;
-    for entry in std::fs::read_dir("/proc").map_err(|error| error.to_string())? {
-        let entry = entry.map_err(|error| error.to_string())?;
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).into_owned();
-        let Some(program) = line.split('\0').next() else {
-            continue;
-        };
-        let is_ours = program.contains("terraform-provider-k8sconnect")
-            && std::fs::read_link(entry.path().join("cwd"))
-                .is_ok_and(|at| at.display().to_string() == folder);
-        if is_ours {
-            let pid = entry.file_name().to_string_lossy().into_owned();
-            let ended = std::process::Command::new("kill").args(["-9", &pid]).status();
-            killed += usize::from(ended.is_ok_and(|status| status.success()));
-        }
-    }
-    if killed == 1 { Ok(()) } else { Err(format!("{killed} providers were killed")) }
-}
 
 #[tokio::test]
 async fn a_provider_killed_between_any_two_requests_of_a_destroy_ends_the_same_when_run_again() {
@@ -55,7 +31,12 @@ async fn a_provider_killed_between_any_two_requests_of_a_destroy_ends_the_same_w
         let folder = clinic.at.runner.directory();
         let deed = Action::new(move |_| {
             let folder = folder.clone();
-            async move { kill_provider(&folder) }
+            async move {
+                match kill_providers(&folder).await.map_err(|error| error.to_string())? {
+                    1 => Ok(()),
+                    other => Err(format!("{other} providers were killed")),
+                }
+            }
         });
         let tally = proxy.rule(Rule::new(Which::at(&path), Turn::Nth(n), when(deed)));
         let run = clinic.at.runner.destroy().await.unwrap();
