@@ -3,6 +3,7 @@
 //!
 //! Not here: whether the fields exist. Only the server knows that, and says so in the dry-run.
 
+mod check;
 mod written;
 
 use std::collections::BTreeMap;
@@ -11,11 +12,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
-use crate::field::{FieldPath, PathElement, Pattern};
+use crate::field::Pattern;
 use crate::identity::{Gvk, ID_ANNOTATION, ObjectKey};
 use crate::secrecy::Secrecy;
-use crate::yaml::{self, Document, Position, Step, YamlError};
+use crate::yaml::{self, Document, Position, YamlError};
 
+use check::Check;
+pub(crate) use check::identify;
 pub use written::written;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -292,184 +295,6 @@ fn fold_string_data(value: &mut Value) {
     }
     if let Value::Object(data) = data {
         data.extend(encoded.into_iter().map(|(name, text)| (name, Value::String(text))));
-    }
-}
-
-/// Which object a part of a document is, the whole of it or an item of a list, and no more: whether
-/// it could be applied is not asked.
-pub(crate) fn identify(
-    document: &Document,
-    value: &Value,
-    at: &[Step<'_>],
-) -> Result<ObjectKey, Vec<ManifestError>> {
-    let mut check = Check::of(document, value, at);
-    match check.object_key() {
-        Some(key) if check.errors.is_empty() => Ok(key),
-        _ => Err(check.errors),
-    }
-}
-
-struct Check<'a> {
-    document: &'a Document,
-    value: &'a Value,
-    /// The way from the document to the value.
-    at: &'a [Step<'a>],
-    errors: Vec<ManifestError>,
-}
-
-impl<'a> Check<'a> {
-    fn of(document: &'a Document, value: &'a Value, at: &'a [Step<'a>]) -> Self {
-        Self { document, value, at, errors: Vec::new() }
-    }
-
-    fn object_key(&mut self) -> Option<ObjectKey> {
-        let Some(object) = self.value.as_object() else {
-            let line = self.line(&[]);
-            let found = describe(self.value);
-            self.errors.push(ManifestError::NotAMapping { line, found });
-            return None;
-        };
-        let api_version = self.required_text(object, &[], "apiVersion");
-        let kind = self.required_text(object, &[], "kind");
-        if let (Some(kind), true) = (&kind, object.contains_key("items")) {
-            let line = self.line(&["kind"]);
-            self.errors.push(ManifestError::IsAList { line, kind: kind.clone() });
-            return None;
-        }
-        let metadata = match object.get("metadata") {
-            Some(Value::Object(metadata)) => metadata,
-            None | Some(Value::Null) => {
-                self.errors.push(ManifestError::Missing { field: "metadata.name" });
-                return None;
-            }
-            Some(_) => {
-                self.wrong_type(&["metadata"], "a mapping");
-                return None;
-            }
-        };
-        if metadata.contains_key("generateName") {
-            let line = self.line(&["metadata", "generateName"]);
-            self.errors.push(ManifestError::GenerateName { line });
-        }
-        let name = self.required_text(metadata, &["metadata"], "name");
-        let namespace = match metadata.get("namespace") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(namespace)) if namespace.is_empty() => None,
-            Some(Value::String(namespace)) => {
-                if !is_label(namespace) {
-                    let line = self.line(&["metadata", "namespace"]);
-                    let name = namespace.clone();
-                    self.errors.push(ManifestError::NamespaceName { line, name });
-                }
-                Some(namespace.clone())
-            }
-            Some(_) => {
-                self.wrong_type(&["metadata", "namespace"], "text: put it in quotes");
-                None
-            }
-        };
-        Some(ObjectKey { gvk: Gvk::new(&api_version?, &kind?), namespace, name: name? })
-    }
-
-    fn refuse_what_cannot_be_sent(&mut self) {
-        // Of a list it is enough to say that it is one.
-        let Some(object) = self.value.as_object().filter(|it| !it.contains_key("items")) else {
-            return;
-        };
-        let Some(metadata) = object.get("metadata").and_then(Value::as_object) else {
-            return;
-        };
-        self.refuse_what_the_server_writes(object, metadata);
-        if object.get("apiVersion").is_some_and(|it| it == "v1")
-            && object.get("kind").is_some_and(|it| it == "Secret")
-        {
-            self.check_base64(object);
-        }
-    }
-
-    fn refuse_what_the_server_writes(
-        &mut self,
-        object: &Map<String, Value>,
-        metadata: &Map<String, Value>,
-    ) {
-        for name in SERVER_METADATA {
-            if metadata.get(name).is_some_and(|value| !value.is_null()) {
-                let line = self.line(&["metadata", name]);
-                self.errors
-                    .push(ManifestError::ServerOwned { line, field: format!("metadata.{name}") });
-            }
-        }
-        if metadata.get("annotations").is_some_and(|map| map.get(ID_ANNOTATION).is_some()) {
-            let line = self.line(&["metadata", "annotations", ID_ANNOTATION]);
-            self.errors.push(ManifestError::OurMark { line });
-        }
-        if object.contains_key("status") {
-            let line = self.line(&["status"]);
-            self.errors.push(ManifestError::ServerOwned { line, field: "status".into() });
-        }
-    }
-
-    /// The server's own words about it name no field.
-    fn check_base64(&mut self, object: &Map<String, Value>) {
-        for (name, value) in object.get("data").and_then(Value::as_object).into_iter().flatten() {
-            let Some(text) = value.as_str() else {
-                continue;
-            };
-            let bare: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
-            if BASE64.decode(&bare).is_err() {
-                let line = self.line(&["data", name]);
-                let mut field = FieldPath::fields(["data"]);
-                field.push(PathElement::field(name.clone()));
-                self.errors.push(ManifestError::NotBase64 { line, field: field.to_string() });
-            }
-        }
-    }
-
-    fn required_text(
-        &mut self,
-        map: &Map<String, Value>,
-        parents: &[&str],
-        field: &'static str,
-    ) -> Option<String> {
-        match map.get(field) {
-            Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
-            None | Some(Value::Null | Value::String(_)) => {
-                let field = if field == "name" { "metadata.name" } else { field };
-                self.errors.push(ManifestError::Missing { field });
-                None
-            }
-            Some(_) => {
-                let path: Vec<_> = parents.iter().copied().chain([field]).collect();
-                self.wrong_type(&path, "text: put it in quotes");
-                None
-            }
-        }
-    }
-
-    fn wrong_type(&mut self, path: &[&str], wanted: &'static str) {
-        let line = self.line(path);
-        self.errors.push(ManifestError::WrongType { line, field: path.join("."), wanted });
-    }
-
-    fn line(&self, path: &[&str]) -> usize {
-        let steps: Vec<_> =
-            self.at.iter().copied().chain(path.iter().map(|name| Step::Key(name))).collect();
-        self.document.position_of(&steps).unwrap_or(self.document.position).line
-    }
-}
-
-/// Whether a namespace can bear this name: the server refuses to make one of another name, so that
-/// waiting for it would be in vain.
-fn is_label(name: &str) -> bool {
-    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    name.len() <= 63 && name.chars().all(inside) && !name.starts_with('-') && !name.ends_with('-')
-}
-
-fn describe(value: &Value) -> &'static str {
-    match value {
-        Value::Array(_) => "a list",
-        Value::Null => "empty",
-        _ => "a single value",
     }
 }
 
