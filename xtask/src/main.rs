@@ -37,10 +37,11 @@ usage: cargo xtask <command>
                      --quick tries a part of them
                      CASE (`object-create`, `object-create/2/503`, `'*/*/503'`) tries just
                      those, and says more
-  bench [--quick] [--without-peers] [--patiently]
+  bench [--quick | --objects N] [--without-peers] [--patiently]
                      ours, two peers and a floor side by side: times, memory and requests,
                      against the bars; bench/ holds what was found
-                     --quick measures 100 objects, not 500 and 1000 as well
+                     --quick measures 100 objects, not 500 and 1000 as well, --objects
+                     just N
                      --patiently leaves no slow peer out of the large ones
   bench startup      size, start and memory of the release binary, against the bars";
 
@@ -87,9 +88,11 @@ async fn run() -> Result<ExitCode> {
 
 fn bench_options(flags: &[&str]) -> Result<bench::Options> {
     let mut options = bench::Options::default();
-    for flag in flags {
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
         match *flag {
             "--quick" => options.sizes = vec![100],
+            "--objects" => options.sizes = vec![usize::try_from(number(flag, flags.next())?)?],
             "--patiently" => options.slow = bench::Slow::WaitedFor,
             "--without-peers" => options.contenders.retain(|one| !one.is_peer()),
             unknown => bail!("`{unknown}` is not a flag of `bench`\n\n{USAGE}"),
@@ -113,21 +116,22 @@ fn faults_options(flags: &[&str]) -> Result<faults::Options> {
     Ok(options)
 }
 
+fn number(flag: &str, text: Option<&&str>) -> Result<u64> {
+    let text = text.with_context(|| format!("`{flag}` needs a number"))?;
+    text.parse().with_context(|| format!("`{flag}` needs a whole number"))
+}
+
 fn corpus_options(flags: &[&str]) -> Result<corpus::Options> {
     let mut folder = None;
     let mut seed = fastrand::u64(..1_000_000);
     let mut course = corpus::Course::Life;
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
-        let mut number = || {
-            let text = flags.next().with_context(|| format!("`{flag}` needs a number"))?;
-            text.parse::<u64>().with_context(|| format!("`{flag}` needs a whole number"))
-        };
         match *flag {
-            "--seed" => seed = number()?,
+            "--seed" => seed = number(flag, flags.next())?,
             "--every-leaf" => course = corpus::Course::Leaves(corpus::Extent::All),
             "--sample" => {
-                let most = usize::try_from(number()?)?;
+                let most = usize::try_from(number(flag, flags.next())?)?;
                 course = corpus::Course::Leaves(corpus::Extent::Sample(most));
             }
             unknown if unknown.starts_with('-') => {

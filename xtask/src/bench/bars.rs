@@ -110,7 +110,9 @@ impl Figures<'_> {
 
     /// Where times are judged: at 500 objects, or at what there is.
     fn middle(&self) -> usize {
-        self.sizes().into_iter().find(|size| *size >= 500).unwrap_or(100)
+        let sizes = self.sizes();
+        let middle = sizes.iter().find(|size| **size >= 500).or(sizes.last());
+        middle.copied().unwrap_or_default()
     }
 
     fn requests(&self, workload: Workload, verdicts: &mut Vec<Verdict>) {
