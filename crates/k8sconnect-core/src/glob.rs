@@ -65,6 +65,10 @@ pub enum GlobError {
 
 const MOST_WAYS: usize = 1000;
 
+/// How many letters may be written on the way to them: braces inside of braces are written out one
+/// by one, each time with all that stands around them.
+const MOST_LETTERS: usize = 4_000_000;
+
 impl Glob {
     pub fn parse(text: &str) -> Result<Self, GlobError> {
         if text.is_empty() {
@@ -134,13 +138,16 @@ impl Part {
 fn alternatives(text: &str) -> Result<Vec<String>, GlobError> {
     let mut done = Vec::new();
     let mut open = vec![text.to_owned()];
+    let mut letters = 0;
     while let Some(text) = open.pop() {
+        let text_length = text.len();
         match first_choice(&text)? {
             None => done.push(text),
             Some((before, choices, after)) => open
                 .extend(choices.into_iter().rev().map(|choice| format!("{before}{choice}{after}"))),
         }
-        if done.len() + open.len() > MOST_WAYS {
+        letters += text_length;
+        if done.len() + open.len() > MOST_WAYS || letters > MOST_LETTERS {
             return Err(GlobError::TooMany);
         }
     }

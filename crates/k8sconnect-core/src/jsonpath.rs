@@ -16,7 +16,7 @@
 mod filter;
 mod parse;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -88,9 +88,19 @@ impl JsonPath {
 
 fn find<'a>(steps: &[Step], from: &'a Value) -> Vec<Match<'a>> {
     let start = vec![Match { way: Vec::new(), value: from }];
-    steps
-        .iter()
-        .fold(start, |found, step| found.into_iter().flat_map(|here| step.from(&here)).collect())
+    steps.iter().fold(start, |found, step| {
+        let found = found.into_iter().flat_map(|here| step.from(&here));
+        match step {
+            Step::Descent | Step::Union(_) => once_each(found),
+            _ => found.collect(),
+        }
+    })
+}
+
+/// What is found in several ways counts once, or a few steps would find it a million times.
+fn once_each<'a>(found: impl Iterator<Item = Match<'a>>) -> Vec<Match<'a>> {
+    let mut seen = BTreeSet::new();
+    found.filter(|one| seen.insert(std::ptr::from_ref(one.value))).collect()
 }
 
 impl Step {

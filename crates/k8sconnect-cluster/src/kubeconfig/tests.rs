@@ -1,5 +1,7 @@
 use std::fs;
 
+use proptest::prelude::*;
+
 use super::*;
 
 /// A kubeconfig of one context, with these fields in its cluster and its user.
@@ -226,4 +228,48 @@ fn what_is_no_kubeconfig_is_refused_without_quoting_it() {
     }
     let error = refused("certificate-authority-data: '%hunter2%'", "{}");
     assert!(!error.to_string().contains("hunter2"), "{error}");
+}
+
+fn samples() -> Vec<String> {
+    let (certificate, key) = pair();
+    let (certificate, key) = (BASE64.encode(certificate), BASE64.encode(key));
+    vec![
+        format!("{TWO}current-context: one\n"),
+        config(
+            &format!(
+                "certificate-authority-data: {certificate}\ntls-server-name: me\nproxy-url: socks5://p:1"
+            ),
+            &format!("client-certificate-data: {certificate}\nclient-key-data: {key}"),
+        ),
+        config(
+            "insecure-skip-tls-verify: true",
+            "exec:\n  apiVersion: client.authentication.k8s.io/v1\n  command: helper\n  args: [a]\n  \
+             env: [{name: A, value: b}]\n  interactiveMode: Never",
+        ),
+        config("disable-compression: true", "username: me\npassword: hunter2\nas: somebody"),
+    ]
+}
+
+proptest! {
+    #![proptest_config(damage::settings())]
+
+    #[test]
+    fn a_damaged_kubeconfig_leads_somewhere_or_is_refused_in_a_few_words(
+        text in damage::text(samples())
+    ) {
+        for context in [None, Some("two")] {
+            if let Err(error) = damage::swiftly(|| Connection::from_kubeconfig(&text, context)) {
+                let told = error.to_string();
+                prop_assert!(!told.is_empty() && told.len() < 4000, "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kubeconfig_without_end_is_refused() {
+    for opening in ["[", "{a: ", "- ", "clusters: [", "&a [*a, "] {
+        let deep = opening.repeat(100_000);
+        damage::swiftly(|| Connection::from_kubeconfig(&deep, None)).expect_err("it has no end");
+    }
 }

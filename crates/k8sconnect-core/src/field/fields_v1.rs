@@ -4,7 +4,9 @@
 //! position; `.` says that the node itself is a member, and so does an empty object. An element
 //! that we do not know is an error, never skipped: half an ownership is a wrong one.
 
-use serde_json::{Map, Value};
+use std::collections::btree_map::Entry;
+
+use serde_json::{Map, Value, json};
 
 use super::atom::Atom;
 use super::path::PathElement;
@@ -19,6 +21,9 @@ pub fn decode(fields: &Value) -> Result<FieldSet, FieldsV1Error> {
     let mut set = FieldSet::default();
     for (key, below) in map {
         if key == "." {
+            if below.as_object().is_none_or(|below| !below.is_empty()) {
+                return Err(FieldsV1Error(key.clone()));
+            }
             set.member = true;
             continue;
         }
@@ -26,18 +31,30 @@ pub fn decode(fields: &Value) -> Result<FieldSet, FieldsV1Error> {
         if child.children.is_empty() {
             child.member = true;
         }
-        set.children.insert(element(key)?, child);
+        // One element may be spelt in two ways, such as a number with and without a fraction.
+        match set.children.entry(element(key)?) {
+            Entry::Vacant(free) => drop(free.insert(child)),
+            Entry::Occupied(mut twin) => *twin.get_mut() = twin.get().union(&child),
+        }
     }
     Ok(set)
 }
 
 pub fn encode(set: &FieldSet) -> Value {
+    if set.member && set.children.is_empty() {
+        return json!({".": {}});
+    }
+    encode_below(set)
+}
+
+/// Below the root, a node that stands alone is a member by that.
+fn encode_below(set: &FieldSet) -> Value {
     let mut map = Map::new();
     if set.member && !set.children.is_empty() {
         map.insert(".".into(), Value::Object(Map::new()));
     }
     for (element, child) in &set.children {
-        map.insert(notation(element), encode(child));
+        map.insert(notation(element), encode_below(child));
     }
     Value::Object(map)
 }
@@ -76,7 +93,6 @@ fn notation(element: &PathElement) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::super::set::tests::any_set;
     use super::*;
@@ -113,6 +129,16 @@ mod tests {
         assert_eq!(decode(&json!({"x:y": {}})), Err(FieldsV1Error("x:y".into())));
         assert!(decode(&json!({"f:a": "b"})).is_err());
         assert!(decode(&json!({"k:name": {}})).is_err());
+    }
+
+    #[test]
+    fn nothing_that_is_recorded_is_passed_over() {
+        assert!(decode(&json!({"f:a": {".": {"f:b": {}}}})).is_err());
+        assert!(decode(&json!({"f:a": {".": null}})).is_err());
+        let twice = decode(&json!({"v:1": {"f:a": {}}, "v:1.0": {"f:b": {}}})).unwrap();
+        assert_eq!(twice.members().len(), 2, "{twice:?}");
+        let whole = json!({".": {}});
+        assert_eq!(encode(&decode(&whole).unwrap()), whole);
     }
 
     proptest! {

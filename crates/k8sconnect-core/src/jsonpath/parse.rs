@@ -32,16 +32,22 @@ pub(crate) fn filter(text: &str) -> Result<Filter, &'static str> {
     if reader.rest().is_empty() { Ok(filter) } else { Err("something follows the filter") }
 }
 
+/// How deep filters may stand inside of filters. Each item is judged by all of them, so that depth
+/// costs more than it tells; nobody writes more than two.
+const MOST_FILTERS: usize = 4;
+
 type Read<T> = Result<T, &'static str>;
 
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// The filters that are still open.
+    filters: usize,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self { text, at: 0, filters: 0 }
     }
 
     fn rest(&self) -> &'a str {
@@ -173,9 +179,15 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 Ok(Step::Any)
             }
+            Some('?') if self.filters == MOST_FILTERS => {
+                Err("filters stand too deep inside one another")
+            }
             Some('?') => {
                 self.at += 1;
-                Ok(Step::Filter(self.filter()?))
+                self.filters += 1;
+                let filter = self.filter()?;
+                self.filters -= 1;
+                Ok(Step::Filter(filter))
             }
             Some(quote @ ('\'' | '"')) => Ok(Step::Field(self.quoted(quote)?)),
             Some(c) if c.is_ascii_digit() || c == '-' || c == ':' => self.place(),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::pointer::{Pointer, index};
 use crate::field::atom::same;
+use crate::yaml::NESTING_LIMIT;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
@@ -31,6 +32,8 @@ pub enum Trouble {
     NoPosition { at: Pointer, length: usize },
     /// All annotations would go, and our own marks with them.
     Annotated(Pointer),
+    /// The object would become larger or deeper than any server takes.
+    Overgrown(Pointer),
     /// A test found something else.
     Differs { at: Pointer, wanted: Value, found: Option<Value> },
 }
@@ -41,7 +44,12 @@ impl Operation {
         let pointer = |name: &str| {
             let text = object.get(name).and_then(Value::as_str);
             let text = text.ok_or_else(|| format!("`{name}` is missing"))?;
-            Pointer::parse(text).ok_or_else(|| format!("`{name}` must begin with `/`: `{text}`"))
+            let read = Pointer::parse(text);
+            let read = read.ok_or_else(|| format!("`{name}` must begin with `/`: `{text}`"))?;
+            match read.0.len() > NESTING_LIMIT {
+                true => Err(format!("`{name}` leads more than {NESTING_LIMIT} deep")),
+                false => Ok(read),
+            }
         };
         let content = || object.get("value").cloned().ok_or("`value` is missing".to_owned());
         let at = pointer("path")?;
@@ -112,6 +120,15 @@ impl Operation {
             _ => return None,
         };
         Some(self.at().0.iter().rev().fold(value, |below, token| json!({ token: below })))
+    }
+
+    /// The value that it brings to another place.
+    pub(super) fn brings<'a>(&'a self, root: &'a Value) -> Option<&'a Value> {
+        match self {
+            Self::Add { value, .. } | Self::Replace { value, .. } => Some(value),
+            Self::Move { from, .. } | Self::Copy { from, .. } => from.find(root),
+            Self::Remove { .. } | Self::Test { .. } => None,
+        }
     }
 
     /// Does it to a value.

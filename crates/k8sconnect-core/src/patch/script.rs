@@ -17,6 +17,10 @@ use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
 use crate::projection::{ConcealmentKey, Texts};
 use crate::secrecy::Secrecy;
+use crate::yaml::NESTING_LIMIT;
+
+/// What an API server copies for one patch at most.
+const MOST_COPIED: usize = 3 << 20;
 
 /// What earlier writes of the same patch left behind.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +96,7 @@ impl Script {
     ) -> Result<Self, Problem> {
         let left: Vec<_> = past.footprints.iter().collect();
         let mut writer =
-            Writer { object: live.clone(), past, shape, left, script: Self::default() };
+            Writer { object: live.clone(), past, shape, left, script: Self::default(), copied: 0 };
         for (n, operation) in operations.iter().enumerate() {
             writer.operation(n + 1, operation)?;
         }
@@ -129,6 +133,8 @@ pub(super) struct Writer<'a> {
     /// Footprints that no operation has claimed yet.
     left: Vec<&'a Footprint>,
     script: Script,
+    /// How much was copied so far.
+    copied: usize,
 }
 
 impl Writer<'_> {
@@ -151,8 +157,26 @@ impl Writer<'_> {
     }
 
     pub(super) fn send(&mut self, n: usize, operation: Operation) -> Result<(), Problem> {
+        self.stays_in_bounds(n, &operation)?;
         operation.carry_out(&mut self.object).map_err(|trouble| Problem::Cannot { n, trouble })?;
         self.script.send.push(operation);
+        Ok(())
+    }
+
+    /// Refuses what would fill the memory, or the stack, before a server could refuse it: a copy of
+    /// its own copies doubles with every line.
+    fn stays_in_bounds(&mut self, n: usize, operation: &Operation) -> Result<(), Problem> {
+        let Some(value) = operation.brings(&self.object) else {
+            return Ok(());
+        };
+        let Extent { weight, depth } = Extent::of(value);
+        if matches!(operation, Operation::Copy { .. }) {
+            self.copied += weight;
+        }
+        let at = operation.at();
+        if self.copied > MOST_COPIED || at.0.len() + depth > NESTING_LIMIT {
+            return Err(Problem::Cannot { n, trouble: Trouble::Overgrown(at.clone()) });
+        }
         Ok(())
     }
 
@@ -318,6 +342,29 @@ impl Writer<'_> {
             return Ok(());
         }
         Err(Problem::Elsewhere { n, at: at.clone(), then: then.clone(), now })
+    }
+}
+
+/// How large a value is, about, and how deep.
+struct Extent {
+    weight: usize,
+    depth: usize,
+}
+
+impl Extent {
+    fn of(value: &Value) -> Self {
+        let around = |below: &mut dyn Iterator<Item = (usize, &Value)>| {
+            below.fold(Self { weight: 2, depth: 1 }, |all, (name, value)| {
+                let Self { weight, depth } = Self::of(value);
+                Self { weight: all.weight + name + weight, depth: all.depth.max(depth + 1) }
+            })
+        };
+        match value {
+            Value::Object(map) => around(&mut map.iter().map(|(name, it)| (name.len(), it))),
+            Value::Array(items) => around(&mut items.iter().map(|it| (0, it))),
+            Value::String(text) => Self { weight: 2 + text.len(), depth: 0 },
+            _ => Self { weight: 2, depth: 0 },
+        }
     }
 }
 

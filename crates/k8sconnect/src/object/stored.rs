@@ -183,6 +183,7 @@ impl StoredKey {
 #[cfg(test)]
 mod tests {
     use k8sconnect_core::field::FieldSet;
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -227,5 +228,39 @@ mod tests {
         private.set(KEPT, &json!({"version": 2, "owners": [], "leaves": {}})).unwrap();
         let problems = Stored::load(&private).unwrap_err();
         assert!(problems.iter().any(|p| p.detail.contains("version 2")), "{problems:?}");
+    }
+
+    fn saved() -> Private {
+        let mut private = Private::default();
+        stored().save(&mut private).unwrap();
+        private
+    }
+
+    proptest! {
+        #![proptest_config(damage::settings())]
+
+        #[test]
+        fn what_is_damaged_is_refused_or_kept_as_it_is(
+            key in prop::sample::select(vec![KEPT, KIND, SEEN, YIELDED, CLUSTER, UNREAD, CONCEALMENT]),
+            damaged in damage::json(entries()),
+        ) {
+            let mut private = saved();
+            private.set(key, &damaged).unwrap();
+            if let Ok(loaded) = Stored::load(&private) {
+                let mut again = private.clone();
+                loaded.save(&mut again).unwrap();
+                let again = Stored::load(&again).unwrap();
+                prop_assert_eq!(again.kept, loaded.kept);
+                prop_assert_eq!(again.key, loaded.key);
+            }
+        }
+    }
+
+    fn entries() -> Vec<serde_json::Value> {
+        let private = saved();
+        [KEPT, KIND, SEEN, YIELDED, CLUSTER, UNREAD, CONCEALMENT]
+            .iter()
+            .filter_map(|key| private.get(key).unwrap())
+            .collect()
     }
 }

@@ -152,12 +152,12 @@ impl Stored {
 mod tests {
     use k8sconnect_cluster::Scope;
     use k8sconnect_core::identity::Gvk;
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
 
-    #[test]
-    fn what_is_saved_loads_again() {
+    fn stored() -> Stored {
         let owners = json!([{"manager": "hpa", "operation": "Update", "apiVersion": "apps/v1",
             "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
         let owners = Owners::from_managed_fields(&owners).unwrap();
@@ -166,7 +166,7 @@ mod tests {
             plural: "deployments".into(),
             scope: Scope::Namespaced,
         };
-        let stored = Stored {
+        Stored {
             kept: Some(Kept {
                 owners: owners.clone(),
                 texts: [(r#"data["a.b"]"#.parse().unwrap(), "x".to_owned())].into(),
@@ -183,7 +183,12 @@ mod tests {
             key: Some(ConcealmentKey([7; 32])),
             cluster: Some("0f3a".into()),
             unread: Some(Unread::AnotherCluster),
-        };
+        }
+    }
+
+    #[test]
+    fn what_is_saved_loads_again() {
+        let stored = stored();
         let mut private = Private::default();
         stored.save(&mut private).unwrap();
         let loaded = Stored::load(&private).unwrap();
@@ -192,5 +197,39 @@ mod tests {
         assert_eq!(loaded.target, stored.target);
         assert_eq!(loaded.key, stored.key);
         assert_eq!((loaded.cluster, loaded.unread), (stored.cluster, stored.unread));
+    }
+
+    fn saved() -> Private {
+        let mut private = Private::default();
+        stored().save(&mut private).unwrap();
+        private
+    }
+
+    proptest! {
+        #![proptest_config(damage::settings())]
+
+        #[test]
+        fn what_is_damaged_is_refused_or_kept_as_it_is(
+            key in prop::sample::select(vec![KEPT, FORMER, TARGET, CLUSTER, UNREAD, CONCEALMENT]),
+            damaged in damage::json(entries()),
+        ) {
+            let mut private = saved();
+            private.set(key, &damaged).unwrap();
+            if let Ok(loaded) = Stored::load(&private) {
+                let mut again = private.clone();
+                loaded.save(&mut again).unwrap();
+                let again = Stored::load(&again).unwrap();
+                prop_assert_eq!(again.kept, loaded.kept);
+                prop_assert_eq!(again.key, loaded.key);
+            }
+        }
+    }
+
+    fn entries() -> Vec<serde_json::Value> {
+        let private = saved();
+        [KEPT, FORMER, TARGET, CLUSTER, UNREAD, CONCEALMENT]
+            .iter()
+            .filter_map(|key| private.get(key).unwrap())
+            .collect()
     }
 }

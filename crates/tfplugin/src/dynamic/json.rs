@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::{NESTING_LIMIT, too_deep};
 use crate::model::Mismatch;
 use crate::path::Step;
 use crate::value::{Data, Number, Type, Value};
@@ -22,14 +23,21 @@ enum Attributes {
     AsStored,
 }
 
+/// How a value is read, and how many values are open around it.
+#[derive(Clone, Copy)]
+struct Reading {
+    attributes: Attributes,
+    depth: usize,
+}
+
 /// Reads a value whose attributes are exactly those of the type.
 pub(crate) fn from_json(json: &[u8], ty: &Type) -> Result<Value, Mismatch> {
-    read(parse(json, ty)?, ty, Attributes::Exact)
+    read(parse(json, ty)?, ty, Reading { attributes: Attributes::Exact, depth: 0 })
 }
 
 /// Reads stored state, maybe of another release.
 pub(crate) fn from_state_json(json: &[u8], ty: &Type) -> Result<Value, Mismatch> {
-    read(parse(json, ty)?, ty, Attributes::AsStored)
+    read(parse(json, ty)?, ty, Reading { attributes: Attributes::AsStored, depth: 0 })
 }
 
 fn parse<'a, T: Deserialize<'a>>(json: &'a [u8], ty: &Type) -> Result<T, Mismatch> {
@@ -55,7 +63,11 @@ fn found(json: &[u8]) -> &'static str {
     }
 }
 
-fn read(json: &RawValue, ty: &Type, strictness: Attributes) -> Result<Value, Mismatch> {
+fn read(json: &RawValue, ty: &Type, how: Reading) -> Result<Value, Mismatch> {
+    if how.depth == NESTING_LIMIT {
+        return Err(too_deep(ty));
+    }
+    let how = Reading { depth: how.depth + 1, ..how };
     if json.get() == "null" {
         return Ok(Value::Null);
     }
@@ -63,22 +75,22 @@ fn read(json: &RawValue, ty: &Type, strictness: Attributes) -> Result<Value, Mis
         Type::Bool => Data::Bool(read_bool(json)?),
         Type::Number => Data::Number(read_number(json)?),
         Type::String => Data::String(read_string(json)?),
-        Type::List(element) => Data::List(read_items(json, ty, element, strictness)?),
-        Type::Set(element) => Data::Set(read_items(json, ty, element, strictness)?),
-        Type::Tuple(elements) => Data::Tuple(read_tuple(json, ty, elements, strictness)?),
+        Type::List(element) => Data::List(read_items(json, ty, element, how)?),
+        Type::Set(element) => Data::Set(read_items(json, ty, element, how)?),
+        Type::Tuple(elements) => Data::Tuple(read_tuple(json, ty, elements, how)?),
         Type::Map(element) => {
             let mut entries = BTreeMap::new();
             for (key, entry) in parse_raw::<BTreeMap<String, &RawValue>>(json, ty)? {
-                let entry = read(entry, element, strictness)
-                    .map_err(|err| err.under(Step::Key(key.clone())))?;
+                let entry =
+                    read(entry, element, how).map_err(|err| err.under(Step::Key(key.clone())))?;
                 entries.insert(key, entry);
             }
             Data::Map(entries)
         }
         Type::Object(attributes) => {
-            Data::Object(read_object(parse_raw(json, ty)?, attributes, strictness)?)
+            Data::Object(read_object(parse_raw(json, ty)?, attributes, how)?)
         }
-        Type::Dynamic => return read_dynamic(json, strictness),
+        Type::Dynamic => return read_dynamic(json, how),
     }))
 }
 
@@ -111,11 +123,10 @@ fn read_items(
     json: &RawValue,
     ty: &Type,
     element: &Type,
-    strictness: Attributes,
+    how: Reading,
 ) -> Result<Vec<Value>, Mismatch> {
-    let read = |(at, item)| {
-        read(item, element, strictness).map_err(|err| err.under(Step::Index(at as i64)))
-    };
+    let read =
+        |(at, item)| read(item, element, how).map_err(|err| err.under(Step::Index(at as i64)));
     parse_raw::<Vec<&RawValue>>(json, ty)?.into_iter().enumerate().map(read).collect()
 }
 
@@ -123,7 +134,7 @@ fn read_tuple(
     json: &RawValue,
     ty: &Type,
     elements: &[Type],
-    strictness: Attributes,
+    how: Reading,
 ) -> Result<Vec<Value>, Mismatch> {
     let items: Vec<&RawValue> = parse_raw(json, ty)?;
     if items.len() != elements.len() {
@@ -131,7 +142,7 @@ fn read_tuple(
         return Err(Mismatch::new(expected, format!("one of {}", items.len())));
     }
     let read = |(at, (item, ty)): (usize, (&RawValue, &Type))| {
-        read(item, ty, strictness).map_err(|err| err.under(Step::Index(at as i64)))
+        read(item, ty, how).map_err(|err| err.under(Step::Index(at as i64)))
     };
     items.into_iter().zip(elements).enumerate().map(read).collect()
 }
@@ -139,20 +150,20 @@ fn read_tuple(
 fn read_object(
     mut stored: BTreeMap<String, &RawValue>,
     attributes: &BTreeMap<String, Type>,
-    strictness: Attributes,
+    how: Reading,
 ) -> Result<BTreeMap<String, Value>, Mismatch> {
     let mut values = BTreeMap::new();
     for (name, ty) in attributes {
         let under = |err: Mismatch| err.under(Step::Attribute(name.clone()));
-        let value = match (stored.remove(name), strictness) {
-            (Some(json), _) => read(json, ty, strictness).map_err(under)?,
+        let value = match (stored.remove(name), how.attributes) {
+            (Some(json), _) => read(json, ty, how).map_err(under)?,
             (None, Attributes::AsStored) => Value::Null,
             (None, Attributes::Exact) => return Err(under(Mismatch::new(ty.kind(), "nothing"))),
         };
         values.insert(name.clone(), value);
     }
     match stored.pop_first() {
-        Some((name, _)) if strictness == Attributes::Exact => {
+        Some((name, _)) if how.attributes == Attributes::Exact => {
             let problem = Mismatch::new("an attribute of the schema", "another");
             Err(problem.under(Step::Attribute(name)))
         }
@@ -160,7 +171,7 @@ fn read_object(
     }
 }
 
-fn read_dynamic(json: &RawValue, strictness: Attributes) -> Result<Value, Mismatch> {
+fn read_dynamic(json: &RawValue, how: Reading) -> Result<Value, Mismatch> {
     #[derive(Deserialize)]
     struct Typed<'a> {
         r#type: Type,
@@ -168,7 +179,7 @@ fn read_dynamic(json: &RawValue, strictness: Attributes) -> Result<Value, Mismat
         value: &'a RawValue,
     }
     let typed: Typed<'_> = parse_raw(json, &Type::Dynamic)?;
-    let value = read(typed.value, &typed.r#type, strictness)?;
+    let value = read(typed.value, &typed.r#type, how)?;
     Ok(if typed.r#type == Type::Dynamic {
         value
     } else {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rmp::Marker;
 use rmp::{decode, encode};
 
+use super::{NESTING_LIMIT, too_deep};
 use crate::model::Mismatch;
 use crate::path::Step;
 use crate::value::{Data, Number, Type, Value};
@@ -42,9 +43,9 @@ fn room(value: &Value) -> usize {
 
 /// Reads a value of a type.
 pub(crate) fn from_msgpack(bytes: &[u8], ty: &Type) -> Result<Value, Mismatch> {
-    let mut input = Input(bytes);
+    let mut input = Input { bytes, depth: 0 };
     let value = input.value(ty)?;
-    if input.0.is_empty() {
+    if input.bytes.is_empty() {
         Ok(value)
     } else {
         Err(Mismatch::new("one value", "more data behind it"))
@@ -97,21 +98,35 @@ fn write_number(number: &Number, out: &mut Vec<u8>) {
     }
 }
 
-struct Input<'a>(&'a [u8]);
+struct Input<'a> {
+    bytes: &'a [u8],
+    /// How many values are open.
+    depth: usize,
+}
 
 impl<'a> Input<'a> {
     fn value(&mut self, ty: &Type) -> Result<Value, Mismatch> {
+        if self.depth == NESTING_LIMIT {
+            return Err(too_deep(ty));
+        }
+        self.depth += 1;
+        let value = self.one_value(ty)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn one_value(&mut self, ty: &Type) -> Result<Value, Mismatch> {
         let marker = self.peek(ty)?;
         if self.skip_extension(marker, ty)? {
             return Ok(Value::Unknown);
         }
         if marker == Marker::Null {
-            self.0 = &self.0[1..];
+            self.bytes = &self.bytes[1..];
             return Ok(Value::Null);
         }
         Ok(Value::Known(match ty {
             Type::Bool => {
-                Data::Bool(decode::read_bool(&mut self.0).map_err(|_| wrong(ty, marker))?)
+                Data::Bool(decode::read_bool(&mut self.bytes).map_err(|_| wrong(ty, marker))?)
             }
             Type::Number => Data::Number(self.number(ty, marker)?),
             Type::String => Data::String(self.text(ty)?),
@@ -125,7 +140,7 @@ impl<'a> Input<'a> {
     }
 
     fn peek(&self, ty: &Type) -> Result<Marker, Mismatch> {
-        self.0.first().map(|byte| Marker::from_u8(*byte)).ok_or_else(|| truncated(ty))
+        self.bytes.first().map(|byte| Marker::from_u8(*byte)).ok_or_else(|| truncated(ty))
     }
 
     /// Refinements of an unknown value are a promise to us that we need not use.
@@ -142,21 +157,21 @@ impl<'a> Input<'a> {
                 | Marker::Ext32
         );
         if is_extension {
-            let header = decode::read_ext_meta(&mut self.0).map_err(|_| truncated(ty))?;
+            let header = decode::read_ext_meta(&mut self.bytes).map_err(|_| truncated(ty))?;
             self.take(header.size as usize, ty)?;
         }
         Ok(is_extension)
     }
 
     fn take(&mut self, len: usize, ty: &Type) -> Result<&'a [u8], Mismatch> {
-        let (taken, rest) = self.0.split_at_checked(len).ok_or_else(|| truncated(ty))?;
-        self.0 = rest;
+        let (taken, rest) = self.bytes.split_at_checked(len).ok_or_else(|| truncated(ty))?;
+        self.bytes = rest;
         Ok(taken)
     }
 
     fn text(&mut self, ty: &Type) -> Result<String, Mismatch> {
         let marker = self.peek(ty)?;
-        let len = decode::read_str_len(&mut self.0).map_err(|_| wrong(ty, marker))?;
+        let len = decode::read_str_len(&mut self.bytes).map_err(|_| wrong(ty, marker))?;
         let bytes = self.take(len as usize, ty)?;
         let text = std::str::from_utf8(bytes)
             .map_err(|_| Mismatch::new(ty.kind(), "text that is not UTF-8"))?;
@@ -166,20 +181,23 @@ impl<'a> Input<'a> {
     fn number(&mut self, ty: &Type, marker: Marker) -> Result<Number, Mismatch> {
         match marker {
             Marker::F32 => {
-                let float = decode::read_f32(&mut self.0).map_err(|_| truncated(ty))?;
+                let float = decode::read_f32(&mut self.bytes).map_err(|_| truncated(ty))?;
                 Number::from_f64(float.into()).ok_or_else(|| Mismatch::new(ty.kind(), "infinity"))
             }
             Marker::F64 => {
-                let float = decode::read_f64(&mut self.0).map_err(|_| truncated(ty))?;
+                let float = decode::read_f64(&mut self.bytes).map_err(|_| truncated(ty))?;
                 Number::from_f64(float).ok_or_else(|| Mismatch::new(ty.kind(), "infinity"))
             }
-            Marker::U64 => decode::read_u64(&mut self.0).map(Into::into).map_err(|_| truncated(ty)),
+            Marker::U64 => {
+                decode::read_u64(&mut self.bytes).map(Into::into).map_err(|_| truncated(ty))
+            }
             Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
                 let text = self.text(ty)?;
                 Number::parse(&text).map_err(|_| Mismatch::new(ty.kind(), "other text"))
             }
             _ => {
-                let integer: i64 = decode::read_int(&mut self.0).map_err(|_| wrong(ty, marker))?;
+                let integer: i64 =
+                    decode::read_int(&mut self.bytes).map_err(|_| wrong(ty, marker))?;
                 Ok(integer.into())
             }
         }
@@ -187,13 +205,13 @@ impl<'a> Input<'a> {
 
     fn array_len(&mut self, ty: &Type) -> Result<usize, Mismatch> {
         let marker = self.peek(ty)?;
-        let len = decode::read_array_len(&mut self.0).map_err(|_| wrong(ty, marker))?;
+        let len = decode::read_array_len(&mut self.bytes).map_err(|_| wrong(ty, marker))?;
         Ok(len as usize)
     }
 
     fn map_len(&mut self, ty: &Type) -> Result<usize, Mismatch> {
         let marker = self.peek(ty)?;
-        let len = decode::read_map_len(&mut self.0).map_err(|_| wrong(ty, marker))?;
+        let len = decode::read_map_len(&mut self.bytes).map_err(|_| wrong(ty, marker))?;
         Ok(len as usize)
     }
 
@@ -264,9 +282,9 @@ impl<'a> Input<'a> {
         let marker = self.peek(ty)?;
         let len = match marker {
             Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
-                decode::read_str_len(&mut self.0).map_err(|_| truncated(ty))?
+                decode::read_str_len(&mut self.bytes).map_err(|_| truncated(ty))?
             }
-            _ => decode::read_bin_len(&mut self.0).map_err(|_| wrong(ty, marker))?,
+            _ => decode::read_bin_len(&mut self.bytes).map_err(|_| wrong(ty, marker))?,
         };
         let json = self.take(len as usize, ty)?;
         let own = Type::from_json(json)

@@ -98,6 +98,11 @@ fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
              Name the annotations one by one: `{{\"op\": \"add\", \"path\": \"{at}/name\", \
              \"value\": …}}`."
         ),
+        Trouble::Overgrown(at) => format!(
+            "With what it puts at `{at}` the object becomes larger or deeper than an API server \
+             takes.\n\nLook for an operation that copies what an earlier one has copied, and write \
+             the value itself instead."
+        ),
         Trouble::NoPosition { at, length } => format!(
             "`{at}` names no position of the list, which has {}.\n\nPositions count from 0; \
              `-` is the end of the list.",

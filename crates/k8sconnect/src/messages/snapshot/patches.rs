@@ -93,6 +93,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         cannot(Trouble::NoParent(at("/metadata/labels"))),
         cannot(Trouble::NoList(at("/spec/args"))),
         cannot(Trouble::Annotated(at("/metadata/annotations"))),
+        cannot(Trouble::Overgrown(at("/spec/template"))),
         cannot(Trouble::NoPosition { at: at("/spec/a/7"), length: 1 }),
         cannot(differs("/spec/replicas", "2", Some(json!(3)))),
         cannot(differs("/spec/replicas", "2", None)),
