@@ -15,6 +15,7 @@ mod functions;
 mod ignoring;
 mod keeping;
 mod logins;
+mod model;
 mod ownership;
 mod passing;
 mod patch;

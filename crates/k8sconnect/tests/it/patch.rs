@@ -63,22 +63,8 @@ impl Ward {
     }
 
     pub(crate) fn config_with(&self, attribute: &str, text: &str, more: &[(&str, Value)]) -> Value {
-        let Target { api_version, kind, namespace, name } = &self.target;
-        let target = Data::object([
-            ("api_version", Value::from(api_version.as_str())),
-            ("kind", Value::from(kind.as_str())),
-            ("name", Value::from(name.as_str())),
-            ("namespace", namespace.as_deref().map_or(Value::Null, Value::from)),
-        ]);
         let kubeconfig = self.detour.as_deref().unwrap_or(self.world.kubeconfig());
-        let cluster = Data::object([("kubeconfig", Value::from(kubeconfig))]);
-        let attributes = [
-            ("target", Value::Known(target)),
-            ("cluster", Value::Known(cluster)),
-            (attribute, Value::from(text)),
-        ];
-        let more = more.iter().map(|(name, value)| (*name, value.clone()));
-        Value::Known(Data::object(attributes.into_iter().chain(more)))
+        configuration(kubeconfig, &self.target, attribute, text, more)
     }
 
     pub(crate) fn core(&self) -> Core {
@@ -146,6 +132,31 @@ impl Ward {
     pub(crate) async fn destroy(&self, state: &State) {
         self.core().destroy(PATCH, state).await.unwrap();
     }
+}
+
+/// The configuration of one patch.
+pub(crate) fn configuration(
+    kubeconfig: &str,
+    target: &Target,
+    attribute: &str,
+    text: &str,
+    more: &[(&str, Value)],
+) -> Value {
+    let Target { api_version, kind, namespace, name } = target;
+    let target = Data::object([
+        ("api_version", Value::from(api_version.as_str())),
+        ("kind", Value::from(kind.as_str())),
+        ("name", Value::from(name.as_str())),
+        ("namespace", namespace.as_deref().map_or(Value::Null, Value::from)),
+    ]);
+    let cluster = Data::object([("kubeconfig", Value::from(kubeconfig))]);
+    let attributes = [
+        ("target", Value::Known(target)),
+        ("cluster", Value::Known(cluster)),
+        (attribute, Value::from(text)),
+    ];
+    let more = more.iter().map(|(name, value)| (*name, value.clone()));
+    Value::Known(Data::object(attributes.into_iter().chain(more)))
 }
 
 pub(crate) const DEPLOYMENT: &str = "

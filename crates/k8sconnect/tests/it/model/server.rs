@@ -1,0 +1,221 @@
+//! What a server does with fields that several managers write, as simply as it can be said: every
+//! leaf has a value and a set of owners, and no leaf knows of another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value as Json, json};
+use testkit::owners::owners;
+
+/// A field of a garden, of each sort that is merged in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Leaf {
+    /// Whoever applies writes it: without it the kind refuses the object.
+    Area,
+    Title,
+    Walled,
+    Label(&'static str),
+    /// A map that is owned as a whole.
+    Seal,
+    /// A member of a set, which is there or not.
+    Tag(&'static str),
+}
+
+pub(crate) const LEAVES: [Leaf; 8] = [
+    Leaf::Area,
+    Leaf::Title,
+    Leaf::Walled,
+    Leaf::Label("x"),
+    Leaf::Label("y.z/w"),
+    Leaf::Seal,
+    Leaf::Tag("p"),
+    Leaf::Tag("q"),
+];
+
+impl Leaf {
+    /// How many values it can have.
+    pub(crate) fn choices(self) -> u8 {
+        match self {
+            Self::Area | Self::Tag(_) => 1,
+            Self::Walled => 2,
+            _ => 3,
+        }
+    }
+
+    /// As the user writes it in `ignore_fields`.
+    pub(crate) fn pattern(self) -> String {
+        match self {
+            Self::Area => "spec.area".into(),
+            Self::Title => "spec.title".into(),
+            Self::Walled => "spec.walled".into(),
+            Self::Label(name) => format!("spec.labels[{name:?}]"),
+            Self::Seal => "spec.seal".into(),
+            Self::Tag(name) => format!("spec.tags[={name:?}]"),
+        }
+    }
+
+    pub(crate) fn value(self, choice: u8) -> Json {
+        match self {
+            Self::Area => json!(5),
+            Self::Walled => json!(choice == 0),
+            Self::Title | Self::Label(_) => json!(format!("value {choice}")),
+            Self::Seal => json!({"colour": "red", "wax": choice}),
+            Self::Tag(name) => json!(name),
+        }
+    }
+
+    /// What an object holds of it.
+    fn found(self, spec: &Json) -> Option<u8> {
+        let value = match self {
+            Self::Area => &spec["area"],
+            Self::Title => &spec["title"],
+            Self::Walled => &spec["walled"],
+            Self::Label(name) => &spec["labels"][name],
+            Self::Seal => &spec["seal"],
+            Self::Tag(name) => {
+                let tags = spec["tags"].as_array();
+                return tags.is_some_and(|tags| tags.contains(&json!(name))).then_some(0);
+            }
+        };
+        (0..self.choices()).find(|choice| self.value(*choice) == *value)
+    }
+
+    fn is_held(self, fields: &Json) -> bool {
+        let fields = &fields["f:spec"];
+        let held = match self {
+            Self::Area => fields.get("f:area"),
+            Self::Title => fields.get("f:title"),
+            Self::Walled => fields.get("f:walled"),
+            Self::Label(name) => fields["f:labels"].get(format!("f:{name}")),
+            Self::Seal => fields.get("f:seal"),
+            Self::Tag(name) => fields["f:tags"].get(format!("v:{name:?}")),
+        };
+        held.is_some()
+    }
+}
+
+pub(crate) type Fields = BTreeMap<Leaf, u8>;
+
+/// A manager by name and operation, as the server tells them apart.
+pub(crate) type Manager = (String, &'static str);
+
+pub(crate) fn spec(fields: &Fields) -> Json {
+    let mut spec = json!({});
+    for (leaf, choice) in fields {
+        let value = leaf.value(*choice);
+        match leaf {
+            Leaf::Area => spec["area"] = value,
+            Leaf::Title => spec["title"] = value,
+            Leaf::Walled => spec["walled"] = value,
+            Leaf::Label(name) => spec["labels"][*name] = value,
+            Leaf::Seal => spec["seal"] = value,
+            Leaf::Tag(_) => match spec["tags"].as_array_mut() {
+                Some(tags) => tags.push(value),
+                None => spec["tags"] = json!([value]),
+            },
+        }
+    }
+    spec
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Server {
+    pub(crate) values: Fields,
+    pub(crate) owners: BTreeMap<Manager, BTreeSet<Leaf>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conflicts {
+    Refuse,
+    Force,
+}
+
+impl Server {
+    /// What a real one holds.
+    pub(crate) fn seen(object: &Json) -> Self {
+        let spec = &object["spec"];
+        let value = |leaf: &Leaf| leaf.found(spec).map(|choice| (*leaf, choice));
+        let mut all = Self { values: LEAVES.iter().filter_map(value).collect(), ..Self::default() };
+        for owner in owners(object) {
+            let held: BTreeSet<_> =
+                LEAVES.into_iter().filter(|leaf| leaf.is_held(&owner.fields)).collect();
+            let operation = if owner.operation == "Apply" { "Apply" } else { "Update" };
+            if !held.is_empty() {
+                all.owners.insert((owner.manager, operation), held);
+            }
+        }
+        all
+    }
+
+    pub(crate) fn holders(&self, leaf: Leaf) -> BTreeSet<&Manager> {
+        self.owners.iter().filter(|(_, held)| held.contains(&leaf)).map(|(who, _)| who).collect()
+    }
+
+    /// The leaves that an apply would take from others, with those who lose them.
+    pub(crate) fn contested(&self, who: &str, body: &Fields) -> Vec<(Leaf, Vec<String>)> {
+        let differs = |(leaf, choice): (&Leaf, &u8)| {
+            let holders = self.holders(*leaf).into_iter().map(|(name, _)| name.clone());
+            let others: Vec<_> = holders.filter(|name| name != who).collect();
+            let differs = self.values.get(leaf).is_some_and(|now| now != choice);
+            (differs && !others.is_empty()).then_some((*leaf, others))
+        };
+        body.iter().filter_map(differs).collect()
+    }
+
+    /// Whether it was done.
+    pub(crate) fn apply(&mut self, who: &str, body: &Fields, conflicts: Conflicts) -> bool {
+        if conflicts == Conflicts::Refuse && !self.contested(who, body).is_empty() {
+            return false;
+        }
+        let who = (who.to_owned(), "Apply");
+        for (leaf, choice) in body {
+            if self.values.insert(*leaf, *choice).is_some_and(|before| before != *choice) {
+                self.disown(*leaf);
+            }
+        }
+        let before = self.owners.insert(who, body.keys().copied().collect()).unwrap_or_default();
+        for leaf in before.into_iter().filter(|leaf| !body.contains_key(leaf)) {
+            if self.holders(leaf).is_empty() {
+                self.values.remove(&leaf);
+            }
+        }
+        self.tidy();
+        true
+    }
+
+    pub(crate) fn update(&mut self, who: &str, changes: &BTreeMap<Leaf, Option<u8>>) {
+        for (leaf, wanted) in changes {
+            if self.values.get(leaf) == wanted.as_ref() {
+                continue;
+            }
+            self.disown(*leaf);
+            match wanted {
+                None => drop(self.values.remove(leaf)),
+                Some(choice) => {
+                    self.values.insert(*leaf, *choice);
+                    self.owners.entry((who.to_owned(), "Update")).or_default().insert(*leaf);
+                }
+            }
+        }
+        self.tidy();
+    }
+
+    /// Gives what a manager holds to those who held it before, and ends the manager.
+    pub(crate) fn hand_back(&mut self, who: &str, former: &BTreeMap<Manager, BTreeSet<Leaf>>) {
+        let held = self.owners.remove(&(who.to_owned(), "Apply")).unwrap_or_default();
+        for (owner, lost) in former {
+            let back = lost.intersection(&held).copied();
+            self.owners.entry(owner.clone()).or_default().extend(back);
+        }
+        self.tidy();
+    }
+
+    fn disown(&mut self, leaf: Leaf) {
+        for held in self.owners.values_mut() {
+            held.remove(&leaf);
+        }
+    }
+
+    fn tidy(&mut self) {
+        self.owners.retain(|_, held| !held.is_empty());
+    }
+}
