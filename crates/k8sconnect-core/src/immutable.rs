@@ -16,6 +16,9 @@ use crate::rejection::{Cause, Rejection, Status};
 /// How a webhook's refusal begins.
 const WEBHOOK: &str = "admission webhook \"";
 
+/// The reason of a cause that is about the type of a value.
+const WRONG_TYPE: &str = "FieldValueTypeInvalid";
+
 /// What a refused update may be about.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Suspicion {
@@ -24,7 +27,16 @@ pub enum Suspicion {
     /// Perhaps about these.
     Fields(Vec<Cause>),
     /// About a map that was emptied. The server makes null of it, and then refuses the null.
-    Emptied(Cause),
+    Emptied(Cause, Emptying),
+}
+
+/// How a map came to be empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emptying {
+    /// It is written without a key.
+    Written,
+    /// It is not written any more, and somebody else holds it without holding a key in it.
+    LeftOut,
 }
 
 /// Looks at a refusal, and at the body that was refused.
@@ -39,13 +51,17 @@ pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
         .into_iter()
         .filter(|cause| !cause.field.is_empty() && !cause.reason.is_empty())
         .collect();
-    let emptied = |cause: &&Cause| {
-        let path = cause.field.parse::<FieldPath>();
-        let written = path.ok().and_then(|path| at_written(body, &path).cloned());
-        written.is_some_and(|value| value.as_object().is_some_and(serde_json::Map::is_empty))
+    let emptied = |cause: &Cause| {
+        let path = cause.field.parse::<FieldPath>().ok()?;
+        match at_written(body, &path) {
+            Some(Value::Object(map)) if map.is_empty() => Some(Emptying::Written),
+            // What is not sent can be of a wrong type only by what the server makes of it.
+            None if cause.reason == WRONG_TYPE => Some(Emptying::LeftOut),
+            _ => None,
+        }
     };
-    match named.iter().find(emptied) {
-        Some(cause) => Suspicion::Emptied(cause.clone()),
+    match named.iter().find_map(|cause| Some((cause, emptied(cause)?))) {
+        Some((cause, how)) => Suspicion::Emptied(cause.clone(), how),
         None if named.is_empty() => Suspicion::None,
         None => Suspicion::Fields(named),
     }
@@ -134,7 +150,17 @@ mod tests {
     fn a_map_that_was_emptied_is_no_immutable_field() {
         let null = refused("spec.labels must be of type object", &[cause("spec.labels", "x")]);
         let body = json!({"spec": {"labels": {}}});
-        assert_eq!(suspects(&null, &body), Suspicion::Emptied(cause("spec.labels", "x")));
+        let emptied = Suspicion::Emptied(cause("spec.labels", "x"), Emptying::Written);
+        assert_eq!(suspects(&null, &body), emptied);
+    }
+
+    #[test]
+    fn a_map_that_others_leave_empty_is_no_immutable_field() {
+        let null = cause("spec.labels", "FieldValueTypeInvalid");
+        let unchecked = cause("<nil>", "FieldValueInvalid");
+        let refused = refused("spec.labels must be of type object", &[null.clone(), unchecked]);
+        let emptied = Suspicion::Emptied(null, Emptying::LeftOut);
+        assert_eq!(suspects(&refused, &json!({"spec": {"area": 5}})), emptied);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub enum YamlErrorKind {
     /// Inside of brackets, a `:` right before a bracket or comma, or a `?` at the start of a text:
     /// readers disagree about them.
     AmbiguousMark { mark: char },
+    /// The name of an anchor that not every reader reads to its end.
+    AnchorName { character: char },
     /// A mapping has the same key twice.
     DuplicateKey { key: String, first: Position },
     /// A `<<` brings in a key that stands before it in the same mapping.
@@ -85,6 +87,12 @@ impl fmt::Display for YamlErrorKind {
                  the line and others do not. Remove it, or put the text in double quotes and \
                  write it as `\\u{0:04X}`.",
                 u32::from(*character)
+            ),
+            Self::AnchorName { character } => write!(
+                f,
+                "the name of this anchor contains `{character}`. `kubectl` allows only \
+                 letters, digits, `-` and `_` in a name, and may take the rest for text. Rename \
+                 the anchor."
             ),
             Self::AmbiguousMark { mark: ':' } => f.write_str(
                 "the `:` after this text stands right before a bracket or comma. `kubectl` takes \

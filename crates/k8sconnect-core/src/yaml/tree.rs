@@ -122,6 +122,7 @@ impl<'t> Reader<'t> {
             return Err(YamlErrorKind::TooLarge.at(Position { line: 1, column: 1 }));
         }
         let options = granit_parser::options! {
+            emit_anchor_events: true,
             emit_comments: false,
             emit_unresolved_aliases: true,
             flow_nesting_limit: NESTING_LIMIT + 1,
@@ -207,6 +208,7 @@ impl<'t> Reader<'t> {
                 }
                 self.push(Body::Alias { target }, 0, span);
             }
+            Event::Anchor(_, name) => refuse_odd_anchor(&name, span)?,
             Event::UnresolvedAlias(_) => {
                 return Err(YamlErrorKind::UnknownAnchor.at(Spot::from(span.start)));
             }
@@ -283,6 +285,15 @@ impl<'t> Reader<'t> {
             text.to_mut().pop();
         }
         text
+    }
+}
+
+/// In `&a? b` the question mark belongs to the name for the parser, and to the text for Go.
+fn refuse_odd_anchor(name: &str, span: Span) -> Result<(), YamlError> {
+    let odd = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    match name.chars().find(odd) {
+        Some(character) => Err(YamlErrorKind::AnchorName { character }.at(Spot::from(span.start))),
+        None => Ok(()),
     }
 }
 

@@ -131,6 +131,24 @@ fn refuses_a_line_break_that_readers_disagree_about() {
 }
 
 #[test]
+fn refuses_an_anchor_whose_name_ends_elsewhere_for_another_reader() {
+    assert_eq!(
+        message("a: &x? # & y\n  b: 1\n"),
+        "line 1, column 4: the name of this anchor contains `?`. `kubectl` allows only \
+         letters, digits, `-` and `_` in a name, and may take the rest for text. Rename the anchor."
+    );
+    for text in ["a: &b?? \n", "[&a.b c]", "&a/b\n- c\n", "{x: !!str &ü v}", "? &a! b\n: c\n"] {
+        let error = parse_stream(text).unwrap_err();
+        assert!(matches!(error.kind, YamlErrorKind::AnchorName { .. }), "{text}: {error}");
+    }
+    for text in
+        ["a: &b-1_c x # &d? e\nf: [*b-1_c , &e {g: '&h?'}]\n", "&a !x&y? b\n", "# &x? y\n&z a\n"]
+    {
+        assert!(parse_stream(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn refuses_marks_that_readers_disagree_about() {
     assert_eq!(
         message("args: [?x]\n"),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use k8sconnect_cluster::Error;
 use k8sconnect_core::field::walk;
 use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::immutable::Emptying;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::projection::CONCEALED_VALUE;
@@ -149,14 +150,30 @@ pub(crate) fn immutable(subject: Subject<'_>, status: &Status, causes: &[Cause])
 }
 
 /// A map was emptied, and the server cannot take that.
-pub(crate) fn emptied(subject: Subject<'_>, status: &Status, cause: &Cause) -> Diagnostic {
+pub(crate) fn emptied(
+    subject: Subject<'_>,
+    status: &Status,
+    cause: &Cause,
+    how: Emptying,
+) -> Diagnostic {
+    let way_out = match how {
+        Emptying::Written => {
+            "Leave the field out of `yaml_body` altogether instead of writing `{}`.".to_owned()
+        }
+        Emptying::LeftOut => format!(
+            "Somebody else holds the map and no key in it, so that it does not go with your last \
+             key. Keep a key in `yaml_body`, or remove `{}` from the object once, as with `kubectl \
+             edit`, and plan again.",
+            cause.field
+        ),
+    };
     let diagnostic = Diagnostic::error(
         format!("{}: `{}` cannot be emptied like this", subject.key(), cause.field),
         paragraphs([
             &said(status.code, &subject.quoted(&status.message)),
             "When the last key of a map goes, the API server makes null of the empty map that is \
              left, and then refuses the null. The map itself is fine.",
-            "Leave the field out of `yaml_body` altogether instead of writing `{}`.",
+            &way_out,
         ]),
     );
     on_body(subject.manifest, diagnostic)

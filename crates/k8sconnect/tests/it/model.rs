@@ -15,7 +15,8 @@ use fastrand::Rng;
 use serde_json::{Value as Json, json};
 use testkit::Target;
 
-use crate::world::World;
+use crate::patch::refused;
+use crate::world::{OBJECT, World};
 use server::{Conflicts, Fields, LEAVES, Leaf, Server};
 
 const STORIES: u64 = 4;
@@ -90,9 +91,18 @@ impl<'a> Story<'a> {
         let rival = self.world.cluster.act_as(who);
         let rival = if conflicts == Conflicts::Force { rival.force() } else { rival };
         let answer = rival.try_apply(self.body(&fields)).await.unwrap();
+        let accepted = answer.accepted();
+        // The server stumbles over a map of which the last key goes, whoever takes it away.
+        if accepted
+            .as_ref()
+            .is_err_and(|error| error.to_string().contains("must be of type object"))
+        {
+            self.tell("  which the server cannot do".into());
+            return;
+        }
         let mut model = self.model.take().unwrap_or_default();
         let done = model.apply(who, &fields, conflicts);
-        assert_eq!(answer.accepted().is_ok(), done, "{}", self.so_far());
+        assert_eq!(accepted.is_ok(), done, "{}", self.so_far());
         self.model = Some(model).filter(|model| !model.values.is_empty());
     }
 
@@ -180,4 +190,26 @@ async fn an_object_of_ours_is_what_the_model_says_whatever_others_do() {
 async fn a_patched_object_is_what_the_model_says_and_all_of_it_goes_back() {
     let world = World::new().await;
     stories(&world, patched::tell).await;
+}
+
+/// Found by such a story: the server makes null of the empty map, and it was taken for a field that
+/// cannot change.
+#[tokio::test]
+async fn a_map_that_others_leave_empty_is_no_reason_to_replace_the_object() {
+    let world = World::new().await;
+    let definition = world.kinds().into_iter().find(|kind| kind.name == "crd-structural").unwrap();
+    world.make(&definition).await;
+    let story = Story::new(&world, "emptied", 0);
+    let body = |fields: &[(Leaf, u8)]| {
+        let fields = [(Leaf::Area, 0)].into_iter().chain(fields.iter().copied()).collect();
+        world.config(&story.body(&fields).to_string())
+    };
+    let core = world.core();
+    let state = core.create(OBJECT, &body(&[])).await.unwrap();
+    let none = json!({"spec": {"labels": {"y": null}}});
+    world.cluster.act_as("alice").merge_patch(&story.target(), none).await.unwrap();
+    let state = core.update(OBJECT, &body(&[(Leaf::Label("x"), 0)]), &state).await.unwrap();
+    let said = refused(core.plan(OBJECT, &body(&[]), Some(&state)).await);
+    assert!(said.contains("`spec.labels` cannot be emptied like this"), "{said}");
+    world.clear(&[definition]).await;
 }

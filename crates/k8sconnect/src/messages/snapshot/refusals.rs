@@ -1,5 +1,7 @@
 //! What is said where the server refuses.
 
+use k8sconnect_core::immutable::Emptying;
+
 use super::*;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
@@ -55,7 +57,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.push(refusal::immutable_known_late(&web(), &replaced));
     messages.extend(body::said_of_write_only(replaced.clone().into()));
     messages.push(replaced);
-    messages.push(refusal::emptied((&web()).into(), &fixed, &fixed.details.causes[0]));
+    for how in [Emptying::Written, Emptying::LeftOut] {
+        messages.push(refusal::emptied((&web()).into(), &fixed, &fixed.details.causes[0], how));
+    }
     let taken = status(422, "provided port is already allocated", &[]);
     messages.push(refusal::unproved((&web()).into(), &fixed, &taken));
     let host = || "https://127.0.0.1:6443".to_owned();

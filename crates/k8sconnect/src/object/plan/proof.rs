@@ -36,8 +36,8 @@ pub(super) async fn weigh(
     let suspects = match immutable::suspects(refused, desired.value()) {
         Suspicion::Fields(causes) => causes,
         Suspicion::None => return Ok(mistake()),
-        Suspicion::Emptied(cause) => {
-            let error = messages::refusal::emptied(subject, refused, &cause);
+        Suspicion::Emptied(cause, how) => {
+            let error = messages::refusal::emptied(subject, refused, &cause, how);
             return Ok(Refusal::Error(error.into()));
         }
     };

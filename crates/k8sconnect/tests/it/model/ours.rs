@@ -52,11 +52,7 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
 impl Story<'_> {
     async fn we_apply(&mut self, ours: Option<Ours>) -> Ours {
         let body = self.some_fields();
-        // What a first apply of ours leaves to others is told elsewhere; here it writes everything.
-        let ignored = match self.whose {
-            Whose::Ours => self.some_of(&LEAVES[1..], 0.2).into_iter().collect(),
-            Whose::Theirs => BTreeSet::new(),
-        };
+        let ignored = self.some_of(&LEAVES[1..], 0.2).into_iter().collect();
         self.tell(format!("we apply {body:?}, ignoring {ignored:?}"));
         self.we_write(ours.map(|ours| ours.state), body, ignored).await
     }
@@ -104,16 +100,24 @@ impl Story<'_> {
             let said = refused(core.plan(OBJECT, &timid, None).await);
             assert!(said.contains("adopt"), "{said}\n{}", self.so_far());
         }
-        let sent = match prior.is_some() {
+        // Of an object that is there, be it ours or adopted, what is ignored is left alone.
+        let sent = match self.model.is_some() {
             true => before.sent(&body, &ignored),
             false => body.clone(),
         };
         let mut after = before.clone();
         after.apply(US, &sent, Conflicts::Force);
         let plan = core.plan(OBJECT, &config, prior.as_ref()).await;
+        if let (Err(failure), Some(prior)) = (&plan, &prior)
+            && said(&failure.diagnostics()).contains("cannot be emptied like this")
+        {
+            self.tell("  which the server cannot do".into());
+            return Ours { state: prior.clone(), body, ignored };
+        }
         let plan = plan.unwrap_or_else(|failure| panic!("{failure}\n{}", self.so_far()));
         self.tell(format!("  planned as {:?}", plan.action));
         if plan.action == Action::NoOp {
+            // Who took a field and gave it the value that it had keeps it: nothing would change.
             let (before, after) = (before.without(&ignored), after.without(&ignored));
             assert_eq!(before, after, "an edit is swallowed\n{}", self.so_far());
             return Ours { state: prior.unwrap(), body, ignored };
@@ -160,12 +164,8 @@ impl Server {
         sent
     }
 
-    fn without(mut self, ignored: &BTreeSet<Leaf>) -> Self {
+    fn without(mut self, ignored: &BTreeSet<Leaf>) -> Fields {
         self.values.retain(|leaf, _| !ignored.contains(leaf));
-        for held in self.owners.values_mut() {
-            held.retain(|leaf| !ignored.contains(leaf));
-        }
-        self.owners.retain(|_, held| !held.is_empty());
-        self
+        self.values
     }
 }
