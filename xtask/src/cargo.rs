@@ -41,7 +41,7 @@ pub(crate) fn build_example(package: &str, name: &str) -> Result<PathBuf> {
 }
 
 fn build(what: &[&str], profile: Profile, name: &str) -> Result<PathBuf> {
-    let mut command = cargo(&["build", "--message-format", "json-render-diagnostics"]);
+    let mut command = cargo(&["build", "--locked", "--message-format", "json-render-diagnostics"]);
     command.args(what);
     if profile == Profile::Release {
         command.arg("--release");
@@ -59,7 +59,8 @@ fn build(what: &[&str], profile: Profile, name: &str) -> Result<PathBuf> {
 /// Runs this very command once more, built as users get it. Unoptimised, what we compute in
 /// process would cost more than the API server does.
 pub(crate) fn again_in_release(words: &[&str]) -> Result<ExitCode> {
-    let mut command = cargo(&["run", "--release", "--quiet", "--package", "xtask", "--"]);
+    let mut command =
+        cargo(&["run", "--locked", "--release", "--quiet", "--package", "xtask", "--"]);
     command.current_dir(std::env::current_dir()?).args(words);
     let status = command.status().context("`cargo` cannot be started")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -1,4 +1,5 @@
-//! `cargo xtask demo | test | corpus | faults | bench`: the commands that a newcomer and CI run.
+//! `cargo xtask demo | test | corpus | faults | bench | supply | reproduce`: the commands that a
+//! newcomer and CI run.
 //! They only drive; what they drive lives in `testkit` and in the crates themselves.
 
 #![expect(clippy::print_stdout, reason = "a command line tool talks to its user")]
@@ -9,6 +10,7 @@ mod corpus;
 mod demo;
 mod faults;
 mod screen;
+mod supply;
 mod test;
 
 use std::process::ExitCode;
@@ -43,7 +45,10 @@ usage: cargo xtask <command>
                      --quick measures 100 objects, not 500 and 1000 as well, --objects
                      just N
                      --patiently leaves no slow peer out of the large ones
-  bench startup      size, start and memory of the release binary, against the bars";
+  bench startup      size, start and memory of the release binary, against the bars
+  supply [--offline] licences, sources and known holes of all that the provider is made of,
+                     and its bill of materials; --offline leaves the known holes out
+  reproduce          two release builds of the last commit, in two places: the same bytes";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -78,6 +83,9 @@ async fn run() -> Result<ExitCode> {
         // The proxy that makes the server distant may not be what is slow.
         ["bench", ..] if cfg!(debug_assertions) => cargo::again_in_release(&words),
         ["bench", flags @ ..] => bench::run(bench_options(flags)?).await,
+        ["supply"] => supply::run(supply::Advisories::Checked),
+        ["supply", "--offline"] => supply::run(supply::Advisories::LeftOut),
+        ["reproduce"] => supply::reproduce(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use testkit::assets::crates::Tool as Crate;
 use testkit::assets::{KUBERNETES_VERSION_VARIABLE, Wanted};
 use testkit::control_plane::SHARED_VARIABLE;
 use testkit::terraform::PROVIDER_VARIABLE;
@@ -24,6 +25,7 @@ use tokio::task::JoinHandle;
 
 use crate::cargo::{Profile, build_provider, cargo};
 use crate::screen::{Ink, heading, line, paint, seconds};
+use crate::supply::{OFFLINE_CHECKS, deny_command};
 use libtest::Tally;
 use plan::{Needs, TestBinary};
 use report::{Report, Step};
@@ -77,25 +79,29 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
 
 async fn lint(report: &mut Report) {
     report.add(single("fmt", &["fmt", "--all", "--check"]).await);
-    let clippy = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let clippy =
+        ["clippy", "--locked", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
     report.add(single("clippy", &clippy).await);
-    let installed = cargo(&["deny", "--version"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if installed {
-        report.add(single("deny", &["deny", "check"]).await);
-    } else {
-        report
-            .note("`cargo deny` is not installed: licences and advisories were not checked".into());
+    // It takes minutes to build and is not waited for; `cargo xtask supply` builds it.
+    match Crate::CargoDeny.ready() {
+        Some(deny) => {
+            let mut command = Command::from(deny_command(&deny, &OFFLINE_CHECKS));
+            report.add(counted("deny", &mut command).await);
+        }
+        None => report.note(
+            "`cargo xtask supply` was never run here: licences and sources were not checked".into(),
+        ),
     }
 }
 
 /// A command that counts as one test.
 async fn single(name: &str, arguments: &[&str]) -> Step {
+    counted(name, &mut Command::from(cargo(arguments))).await
+}
+
+async fn counted(name: &str, command: &mut Command) -> Step {
     let started = begin(name);
-    let output = Command::from(cargo(arguments)).output().await;
+    let output = command.output().await;
     let took = started.elapsed();
     match output {
         Ok(output) if output.status.success() => Step::passed(name, took),
@@ -103,7 +109,7 @@ async fn single(name: &str, arguments: &[&str]) -> Step {
             let said = [output.stdout, output.stderr].concat();
             Step::failed(name, took, String::from_utf8_lossy(&said).into_owned())
         }
-        Err(error) => Step::failed(name, took, format!("cargo cannot be started: {error}")),
+        Err(error) => Step::failed(name, took, format!("it cannot be started: {error}")),
     }
 }
 
@@ -122,7 +128,7 @@ async fn build(scope: Scope) -> Result<Built> {
     let started = begin("building the tests and the provider");
     // Not `--all-targets`: that builds examples as empty tests, and not as the programs
     // which tests start.
-    let mut command = Command::from(cargo(&["test", "--no-run", "--workspace"]));
+    let mut command = Command::from(cargo(&["test", "--locked", "--no-run", "--workspace"]));
     command.args(["--message-format", "json-render-diagnostics"]);
     if std::io::stderr().is_terminal() {
         command.stderr(Stdio::inherit());
@@ -133,7 +139,7 @@ async fn build(scope: Scope) -> Result<Built> {
     if !output.status.success() {
         bail!("the tests do not build. {}", String::from_utf8_lossy(&output.stderr));
     }
-    let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1"])
+    let metadata = cargo(&["metadata", "--locked", "--no-deps", "--format-version", "1"])
         .output()
         .context("cargo cannot be started")?;
     let metadata = serde_json::from_slice(&metadata.stdout).context("no metadata from cargo")?;
@@ -216,7 +222,8 @@ async fn run_tests(
 
 async fn doc_tests() -> Step {
     begin("doc tests");
-    let mut command = Command::from(cargo(&["test", "--quiet", "--workspace", "--doc"]));
+    let mut command =
+        Command::from(cargo(&["test", "--locked", "--quiet", "--workspace", "--doc"]));
     follow("doc tests", &mut command).await
 }
 

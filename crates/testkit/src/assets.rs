@@ -4,6 +4,7 @@
 //! with the two toolchains everything is made from source at pinned versions.
 
 mod cache;
+pub mod crates;
 mod go;
 mod progress;
 mod version;
