@@ -146,6 +146,15 @@ impl Server {
         all
     }
 
+    /// Without what nobody holds of maps and sets: it goes with the last neighbour that somebody holds
+    /// and drops, which is the one thing that leaves know of each other.
+    pub(crate) fn owned(mut self) -> Self {
+        let held: BTreeSet<_> = self.owners.values().flatten().copied().collect();
+        let alone = |leaf: &Leaf| !matches!(leaf, Leaf::Label(_) | Leaf::Tag(_));
+        self.values.retain(|leaf, _| alone(leaf) || held.contains(leaf));
+        self
+    }
+
     pub(crate) fn holders(&self, leaf: Leaf) -> BTreeSet<&Manager> {
         self.owners.iter().filter(|(_, held)| held.contains(&leaf)).map(|(who, _)| who).collect()
     }
