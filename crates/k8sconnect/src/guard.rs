@@ -10,7 +10,11 @@ use std::time::Duration;
 
 use k8sconnect_cluster::Targets;
 use serde::{Deserialize, Serialize};
+use tfplugin::{Diagnostics, Private, Value};
 use tokio::time::Instant;
+
+use crate::connect::ClusterModel;
+use crate::envelope::{get, set};
 
 /// What can be told about where a connection leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,22 @@ pub(crate) enum Verdict {
     /// Nothing is remembered, or the credentials may not ask.
     Unclear,
 }
+
+/// Whether the way to the cluster is described as it was at the last apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    AsBefore,
+    Changed,
+}
+
+impl Way {
+    pub(crate) fn of(before: Description<'_>, now: Description<'_>) -> Self {
+        if before == now { Self::AsBefore } else { Self::Changed }
+    }
+}
+
+/// The `cluster` and the `cluster_name` of a resource.
+type Description<'a> = (&'a Value<ClusterModel>, &'a Value<String>);
 
 /// What it is worth that an object is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +57,38 @@ pub(crate) enum Absence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Unread {
-    /// The connection in state is of no use, or its credentials are not.
+    /// What state names leads nowhere any more, or its credentials may not look.
     NoEntry,
     AnotherCluster,
     /// The object was not found, by a connection that cannot show where it leads.
     Unproved,
+}
+
+/// Where private state notes that the last read could not look at the object, and why.
+const UNREAD: &str = "unread";
+
+#[derive(Serialize, Deserialize)]
+struct StoredUnread {
+    why: Unread,
+}
+
+impl Unread {
+    pub(crate) fn load(private: &Private) -> Result<Option<Self>, Diagnostics> {
+        Ok(get::<StoredUnread>(private, UNREAD)?.map(|stored| stored.why))
+    }
+
+    /// Notes it, or ends the note.
+    pub(crate) fn save(unread: Option<Self>, private: &mut Private) -> Result<(), Diagnostics> {
+        match unread {
+            Some(why) => set(private, UNREAD, StoredUnread { why }),
+            None => {
+                if private.contains(UNREAD) {
+                    private.remove(UNREAD);
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// What is remembered is worth a moment after a write, and no more.

@@ -3,12 +3,23 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use k8sconnect_cluster::{Cluster, Connection, Pool};
+use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostics, Value};
 
 use crate::connect::{ClusterModel, Directory, Reach};
 use crate::memory::Memory;
 use crate::messages;
 use crate::turns::Turns;
+
+/// How a resource is found by what state names.
+pub(crate) enum Entry {
+    Open(Arc<Cluster>),
+    /// Something in it is known only once something else is applied.
+    Unknown,
+    /// There is no way in by what state names, which says nothing of what the configuration names
+    /// now.
+    Shut(Diagnostics),
+}
 
 /// One per process: the clusters it talks to, and what it saw there.
 #[derive(Default)]
@@ -49,6 +60,36 @@ impl Session {
             Reach::Ready(connection) => self.cluster(&connection).await.map(Some),
             Reach::Unknown => Ok(None),
         }
+    }
+
+    /// The cluster that state names, for whoever has no configuration at hand.
+    pub(crate) async fn enter_by_state(
+        &self,
+        cluster: &Value<ClusterModel>,
+        name: &Value<String>,
+    ) -> Result<Entry, Diagnostics> {
+        match self.enter(cluster, name).await {
+            Ok(Some(cluster)) => Ok(Entry::Open(cluster)),
+            Ok(None) => Ok(Entry::Unknown),
+            Err(problems) if cluster.is_known() || !self.directory().lists(cluster, name) => {
+                Ok(Entry::Shut(problems))
+            }
+            // The provider block is the same for the plan.
+            Err(problems) => Err(problems),
+        }
+    }
+
+    /// Refuses to end what can be reached no more: that needs the way that state names.
+    pub(crate) fn check_way_to_end(
+        &self,
+        key: &ObjectKey,
+        cluster: &Value<ClusterModel>,
+        name: &Value<String>,
+    ) -> Result<(), Diagnostics> {
+        if self.directory().lists(cluster, name) {
+            return Ok(());
+        }
+        Err(messages::whereabouts::no_way_to_end(key, name.as_str()).into())
     }
 
     /// What the provider block says of clusters, for whoever has to choose one.

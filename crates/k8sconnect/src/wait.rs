@@ -25,6 +25,7 @@ use tfplugin::{
 pub(crate) use self::asked::Asked;
 use self::model::WaitModel;
 use self::stored::Waited;
+use crate::guard::Unread;
 use crate::session::Session;
 use crate::{connect, dynamic, messages};
 
@@ -52,6 +53,7 @@ impl WaitResource {
         let cluster = entered.ok_or_else(messages::wait::still_unknown)?;
         let object = driver::wait(ctx, &cluster, &asked, notices).await?;
         Waited::met(object.as_ref()).keep(&mut private)?;
+        Unread::save(None, &mut private)?;
         let found = object.and_then(|object| asked.goal.excerpt(&object));
         let result = found.map_or(Value::Null, dynamic::from_json);
         Ok(applied(WaitModel { result, ..planned }, private))
@@ -98,7 +100,7 @@ impl Resource for WaitResource {
         request: Plan<WaitModel>,
         _notices: &mut Diagnostics,
     ) -> Result<Planned<WaitModel>, Diagnostics> {
-        plan::plan(&self.session, request)
+        plan::plan(&self.session, request).await
     }
 
     async fn create(

@@ -43,6 +43,19 @@ impl Directory {
         }
     }
 
+    /// Whether there is what a resource names, or goes by where it names nothing.
+    pub(crate) fn lists(&self, cluster: &Value<ClusterModel>, name: &Value<String>) -> bool {
+        match (cluster, name) {
+            (Value::Null, Value::Known(name)) => match &self.named {
+                Value::Known(named) => named.get(name).is_some_and(|cluster| !cluster.is_null()),
+                Value::Unknown => true,
+                Value::Null => false,
+            },
+            (Value::Null, Value::Null) => !self.default.is_null(),
+            _ => true,
+        }
+    }
+
     fn named(&self, name: &str) -> Result<Reach, Diagnostics> {
         let none = BTreeMap::new();
         let named = match &self.named {

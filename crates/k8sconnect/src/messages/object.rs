@@ -40,11 +40,7 @@ pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
         ),
         Error::Unauthorized { .. } => (
             error.why(),
-            "State keeps the object. A deletion uses the `cluster` that state holds, as it was at \
-             the last apply: where that has credentials which have expired, apply once with the \
-             new ones, then delete. Credentials in the provider block are those of the \
-             configuration; check that they belong to this cluster and have not expired."
-                .to_owned(),
+            format!("State keeps the object. {}", super::whereabouts::stale_login("A deletion")),
         ),
         other => (other.why(), format!("State keeps the object. {}", other.advice())),
     };

@@ -26,7 +26,8 @@ pub(crate) use refused::{in_doubt, not_taken, unusable};
 /// Has a diagnostic point at the text of a patch. Terraform prints the lines that are pointed at,
 /// which are better not printed for a Secret.
 fn on(diagnostic: Diagnostic, attribute: &str, key: &ObjectKey) -> Diagnostic {
-    if key.gvk.is_secret() {
+    // Also of a Secret that is misspelt.
+    if key.gvk.kind.to_ascii_lowercase().contains("secret") {
         return diagnostic;
     }
     diagnostic.at(AttributePath::root(attribute))
@@ -270,6 +271,7 @@ pub(crate) fn not_handed_back(key: &ObjectKey, error: &Error) -> Diagnostic {
             "Remove what forbids the write, or ask for the permission to `patch`, and run again."
                 .to_owned(),
         ),
+        Error::Unauthorized { .. } => (error.why(), super::whereabouts::stale_login("A hand-back")),
         other => (other.why(), other.advice()),
     };
     Diagnostic::error(

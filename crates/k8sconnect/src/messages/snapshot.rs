@@ -250,7 +250,12 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::not_refreshed(key, &expired, Way::ProviderBlocks),
         whereabouts::not_refreshed(key, &nobody, Way::ProviderBlocks),
         whereabouts::unanswered(key, &moved, Way::ItsOwn),
-        whereabouts::way_unusable(key, &connection::unusable(&lost).into()),
+        whereabouts::way_unusable(key, &connection::unusable(&lost).into(), Way::ItsOwn),
+        whereabouts::way_unusable(
+            key,
+            &connection::unheard_of("old", ["new".to_owned()].iter()).into(),
+            Way::ProviderBlocks,
+        ),
         object::not_deleted((&web).into(), &expired),
         whereabouts::refreshed_elsewhere(key, &there),
         whereabouts::another_cluster(key, Some(&there)),
@@ -259,7 +264,14 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::absence_unproved(key, Some(&there)),
         whereabouts::absence_unproved(key, None),
         whereabouts::not_there_by_new_way(key),
-        whereabouts::gone_unseen(key),
+        whereabouts::gone_unseen(key, crate::guard::Way::Changed),
+        whereabouts::gone_unseen(key, crate::guard::Way::AsBefore),
+        whereabouts::seen_by_nobody(key, &expired),
+        whereabouts::seen_by_nobody(key, &forbidden),
+        whereabouts::seen_by_nobody(key, &moved),
+        whereabouts::no_way_to_end(key, Some("old")),
+        whereabouts::no_way_to_end(key, None),
+        patch::not_handed_back(key, &expired),
     ]
 }
 

@@ -6,6 +6,7 @@ use tfplugin::{Diagnostic, Diagnostics, Value};
 
 use super::{paragraphs, refusal};
 use crate::connect::ClusterModel;
+use crate::guard;
 
 const KEPT: &str = "State keeps the object as it was last seen; whether it changed or is gone is \
                     not known.";
@@ -42,8 +43,18 @@ pub(crate) fn unanswered(key: &ObjectKey, error: &Error, whose: Way) -> Diagnost
     told
 }
 
-/// The `cluster` in state describes no connection any more.
-pub(crate) fn way_unusable(key: &ObjectKey, problems: &Diagnostics) -> Diagnostic {
+/// What state says of the cluster leads nowhere any more.
+pub(crate) fn way_unusable(key: &ObjectKey, problems: &Diagnostics, whose: Way) -> Diagnostic {
+    let used = match whose {
+        Way::ItsOwn => {
+            "A refresh uses the `cluster` that state holds, as it was at the last apply, and that \
+             one cannot be used here any more."
+        }
+        Way::ProviderBlocks => {
+            "A refresh uses the cluster of the provider block that was used at the last apply, and \
+             that one is not there any more."
+        }
+    };
     let problem = problems.iter().next();
     let words = problem.map_or(String::new(), |problem| {
         let why = problem.detail.split("\n\n").next().unwrap_or_default();
@@ -52,8 +63,7 @@ pub(crate) fn way_unusable(key: &ObjectKey, problems: &Diagnostics) -> Diagnosti
     Diagnostic::warning(
         format!("{key} could not be refreshed"),
         paragraphs([
-            "A refresh uses the `cluster` that state holds, as it was at the last apply, and that \
-             one cannot be used here any more.",
+            used,
             &words,
             KEPT,
             "If the configuration now describes another way to the same cluster, the plan uses \
@@ -153,15 +163,90 @@ pub(crate) fn not_there_by_new_way(key: &ObjectKey) -> Diagnostic {
 }
 
 /// The plan finds out what the refresh should have.
-pub(crate) fn gone_unseen(key: &ObjectKey) -> Diagnostic {
+pub(crate) fn gone_unseen(key: &ObjectKey, way: guard::Way) -> Diagnostic {
+    let advice = match way {
+        // What kept the refresh from looking has passed.
+        guard::Way::AsBefore => {
+            "Run again: the refresh can look now, and the object is planned anew."
+        }
+        guard::Way::Changed => {
+            "Take it out of state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`): \
+             the next apply creates it. Where the cluster and its name in the provider block stay \
+             as they are this does not happen: the refresh then uses the credentials of the \
+             configuration."
+        }
+    };
     Diagnostic::error(
         format!("{key} is gone, and the refresh could not tell"),
-        "By the connection that was refreshed with, nothing could be known of the object; by the \
-         connection in the configuration it is not there. It could only be planned anew if state \
-         did not hold it.\n\n\
-         Take it out of state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`): the \
-         next apply creates it. With the connection in the provider block this does not happen, \
-         for nothing of that is stored.",
+        paragraphs([
+            "The refresh could not look at the object; by the connection in the configuration it \
+             is not there. It could only be planned anew if state did not hold it.",
+            advice,
+        ]),
+    )
+}
+
+/// Neither the refresh nor the plan could look.
+pub(crate) fn seen_by_nobody(key: &ObjectKey, error: &Error) -> Diagnostic {
+    let advice = match error.code() {
+        _ if matches!(error, Error::Anonymous { .. }) => error.advice(),
+        Some(401) => {
+            "Check the credentials that the configuration gives for it, in `cluster` or in \
+                      the provider block: that they belong to this cluster and have not expired."
+                .to_owned()
+        }
+        Some(403) => "Give the credentials leave to `get` it.".to_owned(),
+        _ => return refusal::unanswered(key, error),
+    };
+    Diagnostic::error(
+        format!("{key} could not be looked at, so nothing can be planned for it"),
+        paragraphs([
+            &error.why(),
+            "The refresh could not look either. Whether the object changed or is gone nobody knows, \
+             and what state remembers is no ground for a plan. Nothing was changed.",
+            &format!(
+                "{advice} If the cluster is no more, take the resource out of state with \
+                 `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`)."
+            ),
+        ]),
+    )
+}
+
+/// What is to be deleted or handed back can be reached no more.
+pub(crate) fn no_way_to_end(key: &ObjectKey, name: Option<&str>) -> Diagnostic {
+    let (why, back) = match name {
+        Some(name) => (
+            format!("the cluster `{name}`, which the provider block does not name any more"),
+            format!("`{name}` to `clusters`"),
+        ),
+        None => (
+            "the provider block's own `cluster`, which is not there any more".to_owned(),
+            "`cluster`".to_owned(),
+        ),
+    };
+    Diagnostic::error(
+        format!("There is no way to the cluster of {key}"),
+        paragraphs([
+            &format!(
+                "What is deleted, replaced or handed back is reached as it was at the last apply: \
+                 by {why}. Nothing was changed."
+            ),
+            &format!(
+                "Add {back} in the provider block again until this is done; or apply the new way \
+                 to the cluster first, by itself. If the cluster is no more, take the resource out \
+                 of state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`)."
+            ),
+        ]),
+    )
+}
+
+/// What to do where the credentials are refused that something is to be ended with.
+pub(super) fn stale_login(deed: &str) -> String {
+    format!(
+        "{deed} uses the `cluster` that state holds, as it was at the last apply: where that has \
+         credentials which have expired, apply once with the new ones, then delete. Credentials in \
+         the provider block are those of the configuration; check that they belong to this cluster \
+         and have not expired."
     )
 }
 

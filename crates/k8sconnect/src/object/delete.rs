@@ -55,6 +55,7 @@ pub(crate) async fn plan(
     if session.memory.claim_destruction(held.uid()) == Claim::Contradicted {
         return Err(messages::object::destroyed_and_made(held.key()).into());
     }
+    held.check_way_to_end(session)?;
     match held.terms.deletion.protection {
         Protection::Protected => Err(messages::object::protected(held.key()).into()),
         Protection::None => {
@@ -76,6 +77,7 @@ pub(crate) async fn delete(
         // A taint or `-replace` gets past every plan of ours, but not past this.
         return Err(messages::object::protected(key).into());
     }
+    held.check_way_to_end(session)?;
     let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
     else {
         return Err(messages::connection::missing().into());

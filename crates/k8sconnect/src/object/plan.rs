@@ -22,13 +22,13 @@ use super::held::Held;
 use super::identity;
 use super::model::ObjectModel;
 use crate::connect::Reach;
+use crate::guard::Way;
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
-use whereabouts::Way;
 
 pub(crate) async fn plan(
     ctx: &Context,
@@ -73,6 +73,7 @@ pub(crate) async fn plan(
             return Err(messages::import::another_object(held.key(), &changes).into());
         }
         protected(&config, held)?;
+        held.check_way_to_end(session)?;
         match moment(ctx, session, held) {
             Moment::Applying => {
                 return Err(messages::object::identity_known_late(held.key(), &changes).into());
@@ -92,7 +93,10 @@ pub(crate) async fn plan(
     };
     let desired = desired.hiding(&terms.hidden);
     let cluster = session.cluster(&connection).await?;
-    let way = Way::of(&config, held.as_ref());
+    let way = held.as_ref().map_or(Way::AsBefore, |held| {
+        let before = (&held.model.cluster, &held.model.cluster_name);
+        Way::of(before, (&config.cluster, &config.cluster_name))
+    });
     let asked = Asked { ctx, session, cluster: &cluster, way, desired: &desired, terms: &terms };
     let Some(held) = &held else {
         return Ok(planned(creation::plan(&asked, proposed, notices).await?));
@@ -105,6 +109,7 @@ pub(crate) async fn plan(
         Change::InPlace(state) => Ok(planned(*state)),
         Change::Replacement(state) => {
             protected(&config, held)?;
+            held.check_way_to_end(session)?;
             blast::tell(session, held, Fate::Replaced, notices).await;
             Ok(replaced(planned(*state)))
         }

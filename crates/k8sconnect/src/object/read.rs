@@ -22,7 +22,7 @@ use crate::leaves;
 use crate::look::{Look, look};
 use crate::messages;
 use crate::messages::whereabouts::Way;
-use crate::session::Session;
+use crate::session::{Entry, Session};
 use crate::terms::Terms;
 
 pub(crate) async fn read(
@@ -34,15 +34,16 @@ pub(crate) async fn read(
     let mut held = Held::load(state, &private)?;
     let key = held.key().clone();
     let whose = Way::of(&held.model.cluster);
-    let cluster = match session.enter(&held.model.cluster, &held.model.cluster_name).await {
-        Ok(Some(cluster)) => cluster,
-        Ok(None) => return Ok(ReadAnswer::Present { state: held.model, private, identity: None }),
-        // The configuration may have a better one by now.
-        Err(problems) if whose == Way::ItsOwn => {
-            notices.push(messages::whereabouts::way_unusable(&key, &problems));
+    let (named, name) = (&held.model.cluster, &held.model.cluster_name);
+    let cluster = match session.enter_by_state(named, name).await? {
+        Entry::Open(cluster) => cluster,
+        Entry::Unknown => {
+            return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
+        }
+        Entry::Shut(problems) => {
+            notices.push(messages::whereabouts::way_unusable(&key, &problems, whose));
             return unread(held, Unread::NoEntry, private);
         }
-        Err(problems) => return Err(problems),
     };
     let location = held.location(&cluster).await?;
     let live = match look(&Targets::from(&*cluster), &location, &key, whose).await? {

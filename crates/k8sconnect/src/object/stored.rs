@@ -32,8 +32,6 @@ const SEEN: &str = "seen";
 const YIELDED: &str = "yielded";
 /// The uid of the `kube-system` namespace of the cluster that was written to.
 const CLUSTER: &str = "cluster";
-/// That the last read could not look at the object, and why.
-const UNREAD: &str = "unread";
 /// The key that concealed leaves are hashed with.
 const CONCEALMENT: &str = "concealment";
 
@@ -77,11 +75,6 @@ struct StoredCluster {
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredUnread {
-    why: Unread,
-}
-
-#[derive(Serialize, Deserialize)]
 struct StoredYielded {
     managers: BTreeMap<String, Value>,
 }
@@ -103,7 +96,7 @@ impl Stored {
         };
         let seen = get::<StoredSeen>(private, SEEN)?.map(|stored| stored.resource_version);
         let cluster = get::<StoredCluster>(private, CLUSTER)?.map(|stored| stored.kube_system_uid);
-        let unread = get::<StoredUnread>(private, UNREAD)?.map(|stored| stored.why);
+        let unread = Unread::load(private)?;
         Ok(Self { kept, kind, key, yielded, seen, cluster, unread })
     }
 
@@ -124,11 +117,7 @@ impl Stored {
         if let Some(uid) = &self.cluster {
             set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
         }
-        match self.unread {
-            Some(why) => set(private, UNREAD, StoredUnread { why })?,
-            None if private.contains(UNREAD) => private.remove(UNREAD),
-            None => {}
-        }
+        Unread::save(self.unread, private)?;
         if !self.yielded.is_empty() {
             let fields = |(name, fields): (&String, _)| (name.clone(), fields_v1::encode(fields));
             set(

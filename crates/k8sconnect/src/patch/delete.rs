@@ -38,6 +38,7 @@ pub(crate) async fn plan(
         }
         Some(Unread::NoEntry) | None => {}
     }
+    held.check_way_to_end(session)?;
     // Whoever takes its fields in the same run cannot know whether it goes first.
     session.memory.note_planned(held.id(), "");
     notices.extend(outlook::end(session, &held).await);
@@ -50,6 +51,7 @@ pub(crate) async fn delete(
 ) -> Result<(), Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
     let key = &held.key;
+    held.check_way_to_end(session)?;
     let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
     else {
         return Err(messages::connection::missing().into());

@@ -14,10 +14,11 @@ use super::model::PatchModel;
 use super::trial::{Remembered, Trial};
 use super::{foresight, outlook, upgrade};
 use crate::connect::Reach;
+use crate::guard::Way;
 use crate::messages;
 use crate::session::Session;
 use asked::Asked;
-use target::{Way, at_last, changed_parts, check_whereabouts, look, not_there};
+use target::{at_last, changed_parts, check_whereabouts, look, not_there};
 
 pub(crate) async fn plan(
     ctx: &Context,
@@ -38,6 +39,7 @@ pub(crate) async fn plan(
         && let changed = changed_parts(held, key)
         && !changed.is_empty()
     {
+        held.check_way_to_end(session)?;
         notices.push(messages::patch::another_target(&held.key, key));
         notices.extend(outlook::end(session, held).await);
         foretell(session, &config, key, notices).await?;
@@ -60,7 +62,10 @@ pub(crate) async fn plan(
     // The same object, and where it lives is known of the one in state.
     let key = &held.as_ref().map_or(key, |held| &held.key).clone();
     let targets = Targets::from(&*session.cluster(&connection).await?);
-    let way = held.as_ref().map_or(Way::AsBefore, |held| Way::of(&config, held));
+    let way = held.as_ref().map_or(Way::AsBefore, |held| {
+        let before = (&held.model.cluster, &held.model.cluster_name);
+        Way::of(before, (&config.cluster, &config.cluster_name))
+    });
     let mut found = look(session, &targets, key, held.as_ref(), way).await?;
     // Terraform plans again while it applies, in a process that reads nothing, and allows deferrals
     // only then. What was known in the plan that the user saw must not become unknown.

@@ -15,7 +15,7 @@ use crate::guard::{self, Absence, Unread};
 use crate::look::{Look, look};
 use crate::messages::whereabouts::Way;
 use crate::object::new_key;
-use crate::session::Session;
+use crate::session::{Entry, Session};
 use crate::{leaves, messages};
 
 pub(crate) async fn read(
@@ -26,16 +26,16 @@ pub(crate) async fn read(
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
     let whose = Way::of(&held.model.cluster);
-    let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
-    let targets = match entered {
-        Ok(Some(cluster)) => Targets::from(&*cluster),
-        Ok(None) => return Ok(ReadAnswer::Present { state: held.model, private, identity: None }),
-        // The configuration may have a better one by now.
-        Err(problems) if whose == Way::ItsOwn => {
-            notices.push(messages::whereabouts::way_unusable(&held.key, &problems));
+    let (named, name) = (&held.model.cluster, &held.model.cluster_name);
+    let targets = match session.enter_by_state(named, name).await? {
+        Entry::Open(cluster) => Targets::from(&*cluster),
+        Entry::Unknown => {
+            return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
+        }
+        Entry::Shut(problems) => {
+            notices.push(messages::whereabouts::way_unusable(&held.key, &problems, whose));
             return unread(held, Unread::NoEntry, private);
         }
-        Err(problems) => return Err(problems),
     };
     let location = held.location(&targets).await?;
     let live = match look(&targets, &location, &held.key, whose).await? {

@@ -26,8 +26,6 @@ const FORMER: &str = "former";
 const TARGET: &str = "target";
 /// The cluster that was written to.
 const CLUSTER: &str = "cluster";
-/// That the last read could not look at the object, and why.
-const UNREAD: &str = "unread";
 /// The key that concealed leaves are hashed with.
 const CONCEALMENT: &str = "concealment";
 
@@ -76,11 +74,6 @@ struct StoredCluster {
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredUnread {
-    why: Unread,
-}
-
-#[derive(Serialize, Deserialize)]
 struct StoredKey {
     key: String,
 }
@@ -113,7 +106,7 @@ impl Stored {
             None => None,
         };
         let cluster = get::<StoredCluster>(private, CLUSTER)?.map(|stored| stored.kube_system_uid);
-        let unread = get::<StoredUnread>(private, UNREAD)?.map(|stored| stored.why);
+        let unread = Unread::load(private)?;
         Ok(Self { kept, former, target: get(private, TARGET)?, key, cluster, unread })
     }
 
@@ -139,11 +132,7 @@ impl Stored {
         if let Some(uid) = &self.cluster {
             set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
         }
-        match self.unread {
-            Some(why) => set(private, UNREAD, StoredUnread { why })?,
-            None if private.contains(UNREAD) => private.remove(UNREAD),
-            None => {}
-        }
+        Unread::save(self.unread, private)?;
         Ok(())
     }
 }

@@ -1,4 +1,5 @@
-//! Plan: nothing is asked of the cluster. What is waited for is known once it was waited for.
+//! Plan: nothing is asked of the cluster, unless the refresh could not. What is waited for is known
+//! once it was waited for.
 //!
 //! A wait that must be made again although nothing was written differently plans its result as
 //! unknown, also where it will be null: without a difference Terraform does not call.
@@ -8,11 +9,14 @@ use tfplugin::{Diagnostics, Plan, Planned, Value};
 
 use super::asked::Asked;
 use super::model::{WaitFor, WaitModel};
+use super::read::{Look, look};
 use super::stored::{Outcome, Waited};
 use crate::connect::Reach;
+use crate::guard::Unread;
+use crate::messages;
 use crate::session::Session;
 
-pub(crate) fn plan(
+pub(crate) async fn plan(
     session: &Session,
     request: Plan<WaitModel>,
 ) -> Result<Planned<WaitModel>, Diagnostics> {
@@ -22,11 +26,18 @@ pub(crate) fn plan(
         Some(asked) if !asked.goal.hands_on() => Value::Null,
         _ => Value::Unknown,
     };
-    let failed = Waited::load(&private)?.is_some_and(|last| last.outcome == Outcome::Failed);
+    let last = Waited::load(&private)?;
+    let failed = last.as_ref().is_some_and(|last| last.outcome == Outcome::Failed);
     let touched = asked.as_ref().is_some_and(|asked| is_touched(session, &config, asked));
+    let lost = match &asked {
+        Some(asked) if prior.is_some() && Unread::load(&private)?.is_some() => {
+            is_lost(session, &config, asked, last.as_ref()).await?
+        }
+        _ => false,
+    };
     let state = match prior {
         None => WaitModel { id: Value::Unknown, result: awaited, ..proposed },
-        Some(prior) if failed || touched => {
+        Some(prior) if failed || touched || lost => {
             WaitModel { id: prior.id, result: Value::Unknown, ..proposed }
         }
         Some(prior) if waits_again(session, &prior, &config) => {
@@ -35,6 +46,29 @@ pub(crate) fn plan(
         Some(prior) => WaitModel { id: prior.id, result: prior.result, ..proposed },
     };
     Ok(Planned { state, private, requires_replace: vec![], identity: None })
+}
+
+/// Whether what was waited for is not there any more, where the refresh could not look.
+async fn is_lost(
+    session: &Session,
+    config: &WaitModel,
+    asked: &Asked,
+    last: Option<&Waited>,
+) -> Result<bool, Diagnostics> {
+    if asked.goal == Goal::Deleted {
+        return Ok(false);
+    }
+    let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? else {
+        return Ok(false);
+    };
+    match look(&cluster, asked).await {
+        Ok(Look::Present(object)) => {
+            Ok(asked.goal.is_lost(&object) || last.is_some_and(|it| it.was_for_another(&object)))
+        }
+        Ok(Look::Absent) => Ok(true),
+        Ok(Look::NotServed) => Ok(false),
+        Err(error) => Err(messages::whereabouts::seen_by_nobody(&asked.key, &error).into()),
+    }
 }
 
 /// Whether this run makes the object, or puts leaves of it right that are among the triggers: what

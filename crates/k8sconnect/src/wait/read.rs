@@ -13,8 +13,9 @@ use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
 use super::asked::Asked;
 use super::model::WaitModel;
 use super::stored::Waited;
+use crate::guard::Unread;
 use crate::messages::whereabouts::Way;
-use crate::session::Session;
+use crate::session::{Entry, Session};
 use crate::{dynamic, messages};
 
 pub(crate) async fn read(
@@ -32,15 +33,14 @@ pub(crate) async fn read(
         return Ok(ReadAnswer::Present { state, private, identity: None });
     }
     let whose = Way::of(&state.cluster);
-    let cluster = match session.enter(&state.cluster, &state.cluster_name).await {
-        Ok(Some(cluster)) => cluster,
-        Ok(None) => return Ok(ReadAnswer::Present { state, private, identity: None }),
-        // The configuration may have a better one by now.
-        Err(problems) if whose == Way::ItsOwn => {
-            notices.push(messages::whereabouts::way_unusable(&asked.key, &problems));
+    let cluster = match session.enter_by_state(&state.cluster, &state.cluster_name).await? {
+        Entry::Open(cluster) => cluster,
+        Entry::Unknown => return Ok(ReadAnswer::Present { state, private, identity: None }),
+        Entry::Shut(problems) => {
+            notices.push(messages::whereabouts::way_unusable(&asked.key, &problems, whose));
+            Unread::save(Some(Unread::NoEntry), &mut private)?;
             return Ok(ReadAnswer::Present { state, private, identity: None });
         }
-        Err(problems) => return Err(problems),
     };
     let last = Waited::load(&private)?;
     match look(&cluster, &asked).await {
@@ -57,6 +57,7 @@ pub(crate) async fn read(
         Ok(Look::Present(object)) => {
             let found = asked.goal.excerpt(&object);
             state.result = found.map_or(Value::Null, dynamic::from_json);
+            Unread::save(None, &mut private)?;
             if last.is_none() {
                 Waited::met(Some(&object)).keep(&mut private)?;
             }
@@ -65,6 +66,7 @@ pub(crate) async fn read(
         Ok(Look::NotServed) => {}
         Err(error) if forbidden(&error, whose) => {
             notices.push(messages::whereabouts::not_refreshed(&asked.key, &error, whose));
+            Unread::save(Some(Unread::NoEntry), &mut private)?;
         }
         Err(error) => return Err(messages::wait::unanswered(&asked.key, &error).into()),
     }
@@ -79,14 +81,14 @@ fn forbidden(error: &Error, whose: Way) -> bool {
     }
 }
 
-enum Look {
+pub(super) enum Look {
     Present(Json),
     Absent,
     /// Whether there is such an object is not known.
     NotServed,
 }
 
-async fn look(cluster: &Cluster, asked: &Asked) -> Result<Look, Error> {
+pub(super) async fn look(cluster: &Cluster, asked: &Asked) -> Result<Look, Error> {
     let Served::Yes(kind) = cluster.kind(&asked.key.gvk).await? else {
         let gone = asked.key.gvk.may_still_appear() && !cluster.is_defined(&asked.key.gvk).await?;
         return Ok(if gone { Look::Absent } else { Look::NotServed });

@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Value, json};
 use testkit::audit::Persistence;
 use testkit::proxy::{Action, Fate, Proxy, Rule, Turn, Which};
-use testkit::{Request, Tool};
+use testkit::{Request, Target, Tool};
 
 use crate::workspace::{CONFIG_MAP, Workspace, never_says, says};
 
@@ -146,6 +146,50 @@ async fn a_changed_credential_is_an_update_in_place_that_writes_nothing_to_the_c
     assert_eq!(asked, ["get"], "by the refresh");
     at.plan_empty().await;
     at.destroy().await;
+}
+
+/// The clusters of the provider block, and whose `token` is used there.
+fn provider(at: &Workspace, name: &str, token: &str) {
+    let provider = format!(
+        "provider \"k8sconnect\" {{\n  clusters = {{\n    {name} = {{\n      host = \"{}\"\n      \
+         cluster_ca_certificate = file(\"ca.pem\")\n      token = \"{token}\"\n    }}\n  }}\n}}\n",
+        at.cluster.url()
+    );
+    at.runner.write("provider.tf", &provider).unwrap();
+    let object = at.resource("one", CONFIG_MAP, "").replace(
+        "cluster = { kubeconfig = file(\"kubeconfig\") }",
+        &format!("cluster_name = \"{name}\""),
+    );
+    at.runner.write("main.tf", &object).unwrap();
+}
+
+#[tokio::test]
+async fn no_plan_is_made_of_what_nobody_could_look_at_and_a_cluster_may_be_renamed() {
+    let at = Workspace::new(Tool::Terraform).await;
+    at.runner.write("ca.pem", at.cluster.ca()).unwrap();
+    provider(&at, "old", at.cluster.token());
+    at.init().await;
+    at.apply().await;
+    let settings = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    at.cluster.delete(&settings).await.unwrap();
+    provider(&at, "old", "of-an-hour-ago");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "nothing can be planned for it");
+    says(&plan.text, "belong to this cluster and have not expired");
+    let destroy = at.runner.destroy().await.unwrap();
+    assert_ne!(destroy.code, 0, "{}", destroy.text);
+    says(&destroy.text, "belong to this cluster and have not expired");
+
+    provider(&at, "old", at.cluster.token());
+    says(&at.apply().await.text, "1 added, 0 changed, 0 destroyed");
+    provider(&at, "new", at.cluster.token());
+    let plan = at.plan_changes().await;
+    says(&plan.text, "There is no cluster named `old`");
+    says(&plan.text, "0 to add, 1 to change, 0 to destroy");
+    at.apply().await;
+    never_says(&at.plan_empty().await.text, "Warning");
+    at.destroy().await;
+    assert_eq!(at.cluster.read(&settings).await.unwrap(), None);
 }
 
 #[tokio::test]

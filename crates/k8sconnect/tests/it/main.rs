@@ -23,6 +23,7 @@ mod passing;
 mod patch;
 mod readiness;
 mod secrecy;
+mod unseen;
 mod upgraded;
 mod waiting;
 mod ways;

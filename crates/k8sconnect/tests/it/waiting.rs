@@ -13,7 +13,7 @@ use tfplugin::{Data, Value};
 
 use crate::world::World;
 
-const WAIT: &str = "k8sconnect_wait";
+pub(crate) const WAIT: &str = "k8sconnect_wait";
 
 fn map(entries: &[(&str, &str)]) -> Value {
     let entries = entries.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value)));

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::proof::{self, Refusal};
-use super::whereabouts::{self, Way};
+use super::whereabouts;
 use super::{Asked, Change, Moment, later, moment};
 use crate::leaves;
 use crate::memory::Recollection;
@@ -150,8 +150,8 @@ async fn recall(
 ) -> Result<Option<Json>, Diagnostics> {
     match asked.session.memory.recall(held.id()) {
         Recollection::Seen(live) => Ok(Some(live)),
-        Recollection::NeverRead if held.stored.unread.is_some() && asked.way == Way::Changed => {
-            whereabouts::catch_up(asked, held, location).await
+        Recollection::NeverRead if held.stored.unread.is_some() => {
+            whereabouts::catch_up(asked, held, location).await.map(Some)
         }
         Recollection::NeverRead => Ok(None),
         Recollection::Faded => look(asked, location).await,

@@ -5,32 +5,11 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Asked;
-use crate::guard::{self, Unread, Verdict};
+use crate::guard::{self, Unread, Verdict, Way};
 use crate::messages;
 use crate::object::delete::{Whose, whose};
 use crate::object::held::Held;
-use crate::object::model::ObjectModel;
-
-/// Whether the way to the cluster is described as it was at the last apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    AsBefore,
-    Changed,
-}
-
-impl Way {
-    pub(super) fn of(config: &ObjectModel, held: Option<&Held>) -> Self {
-        match held {
-            Some(held)
-                if held.model.cluster != config.cluster
-                    || held.model.cluster_name != config.cluster_name =>
-            {
-                Self::Changed
-            }
-            _ => Self::AsBefore,
-        }
-    }
-}
+use crate::object::home;
 
 /// Refuses a plan in another cluster. Asks nothing where the way is the old one and led to the
 /// object.
@@ -89,23 +68,24 @@ async fn ask_the_object(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostic
     Err(messages::whereabouts::not_there_by_new_way(held.key()).into())
 }
 
-/// The object as it is seen by a new way, where the refresh saw nothing by the old one. State may be
-/// far from the truth then; that the object is gone can only be told, since it is too late to plan
-/// it anew.
+/// The object as the plan itself sees it, where the refresh saw nothing. State may be far from the
+/// truth then, and is no ground for a plan; that the object is gone can only be told, since it is
+/// too late to plan it anew.
 pub(super) async fn catch_up(
     asked: &Asked<'_>,
     held: &Held,
     location: &Location,
-) -> Result<Option<Json>, Diagnostics> {
+) -> Result<Json, Diagnostics> {
     let key = held.key();
-    match asked.cluster.get(location).await {
+    let gone = match asked.cluster.get(location).await {
         Ok(Found::Object(answer)) => match whose(held, &answer.object) {
-            Whose::Ours | Whose::AnotherState(_) => Ok(Some(answer.object)),
-            Whose::AnotherObject => Err(messages::whereabouts::gone_unseen(key).into()),
+            Whose::Ours | Whose::AnotherState(_) => return Ok(answer.object),
+            Whose::AnotherObject => messages::whereabouts::gone_unseen(key, asked.way),
         },
-        Ok(Found::Absent(_)) => Err(messages::whereabouts::gone_unseen(key).into()),
-        Ok(Found::NotServed(_)) => Err(messages::object::kind_no_longer_served(key).into()),
-        Err(Error::Refused(status)) if status.code == 403 => Ok(None),
-        Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
-    }
+        Ok(Found::Absent(_)) => messages::whereabouts::gone_unseen(key, asked.way),
+        Ok(Found::NotServed(_)) => messages::object::kind_no_longer_served(key),
+        Err(error) => return Err(messages::whereabouts::seen_by_nobody(key, &error).into()),
+    };
+    home::looked_for_at_home(asked.cluster, held).await?;
+    Err(gone.into())
 }

@@ -6,27 +6,11 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostic, Diagnostics};
 use tokio::time::Instant;
 
-use crate::guard::{self, Verdict};
+use crate::guard::{self, Verdict, Way};
 use crate::patch::PATIENCE;
 use crate::patch::held::Held;
-use crate::patch::model::PatchModel;
 use crate::session::Session;
 use crate::{messages, place};
-
-/// Whether the way to the cluster is described as it was at the last apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    AsBefore,
-    Changed,
-}
-
-impl Way {
-    pub(super) fn of(config: &PatchModel, held: &Held) -> Self {
-        let model = &held.model;
-        let same = model.cluster == config.cluster && model.cluster_name == config.cluster_name;
-        if same { Self::AsBefore } else { Self::Changed }
-    }
-}
 
 /// Refuses a plan in another cluster, where an object of the same name may well be. Asks nothing
 /// where the way is the old one and led to the object that was patched.
@@ -106,10 +90,13 @@ pub(super) async fn look(
     {
         return Ok(Some((location, live, Sighting::Refreshed)));
     }
-    let found = targets.get(&location).await;
-    match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
-        Found::Object(answer) => Ok(Some((location, answer.object, Sighting::ForPlan))),
-        Found::Absent(_) | Found::NotServed(_) => Ok(None),
+    match targets.get(&location).await {
+        Ok(Found::Object(answer)) => Ok(Some((location, answer.object, Sighting::ForPlan))),
+        Ok(Found::Absent(_) | Found::NotServed(_)) => Ok(None),
+        Err(error) if held.is_some_and(|held| held.stored.unread.is_some()) => {
+            Err(messages::whereabouts::seen_by_nobody(key, &error).into())
+        }
+        Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
     }
 }
 

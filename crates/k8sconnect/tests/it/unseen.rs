@@ -1,0 +1,184 @@
+//! What nobody could look at: refused credentials, and clusters that the provider block calls by
+//! another name than state does.
+
+use serde_json::{Value as Json, json};
+use testkit::{Filter, Target};
+use tfplugin::Value;
+use tfplugin::harness::{Action, Core, State};
+
+use crate::patch::PATCH;
+use crate::waiting::WAIT;
+use crate::world::{OBJECT, World, value};
+
+/// An object of ours, a patch of one that others made, and a wait for that one.
+struct Story {
+    world: World,
+    states: Vec<(&'static str, State)>,
+}
+
+impl Story {
+    /// Made by a provider block, by resources that name their cluster so.
+    async fn new(provider: &dyn Fn(&Json) -> Json, names: &Json) -> Self {
+        let world = World::new().await;
+        let theirs = world.config_map("theirs");
+        world.cluster.act_as("helm").apply(theirs.as_str()).await.unwrap();
+        let core = core(&world, &provider(&world.by_token())).await;
+        let mut states = Vec::new();
+        for (kind, config) in configs(&world, names) {
+            states.push((kind, core.create(kind, &config).await.unwrap()));
+        }
+        Self { world, states }
+    }
+
+    async fn by_default() -> Self {
+        Self::new(&|cluster| json!({ "cluster": cluster }), &json!({})).await
+    }
+
+    fn configs(&self, names: &Json) -> [(&'static str, Value); 3] {
+        configs(&self.world, names)
+    }
+}
+
+async fn core(world: &World, provider: &Json) -> Core {
+    let core = world.core();
+    core.configure(value(provider)).await.unwrap();
+    core
+}
+
+fn configs(world: &World, names: &Json) -> [(&'static str, Value); 3] {
+    let of = |attributes: Json| {
+        let mut all = attributes;
+        let more = names.as_object().unwrap().clone();
+        all.as_object_mut().unwrap().extend(more);
+        value(&all)
+    };
+    let theirs = json!({ "api_version": "v1", "kind": "ConfigMap", "name": "theirs",
+        "namespace": world.namespace.name() });
+    [
+        (OBJECT, of(json!({ "yaml_body": world.config_map("ours") }))),
+        (PATCH, of(json!({ "target": theirs, "patch": "data: {extra: one}" }))),
+        (WAIT, of(json!({ "object_ref": theirs, "wait_for": { "field": "data.greeting" } }))),
+    ]
+}
+
+/// The same place for somebody who is not let in, and for somebody who may do nothing there.
+fn refused(world: &World) -> [Json; 2] {
+    let mut unknown = world.by_token();
+    unknown["token"] = json!("of-an-hour-ago");
+    let nobody = format!("nobody-of-{}", world.namespace);
+    [unknown, json!({ "kubeconfig": world.cluster.kubeconfig_for(&nobody, None).unwrap() })]
+}
+
+#[tokio::test]
+async fn a_plan_by_credentials_that_may_not_look_is_an_error_and_never_no_changes() {
+    let story = Story::by_default().await;
+    for cluster in refused(&story.world) {
+        let core = core(&story.world, &json!({ "cluster": cluster })).await;
+        for ((kind, state), (_, config)) in story.states.iter().zip(story.configs(&json!({}))) {
+            let read = core.read(kind, state).await.unwrap();
+            let told = format!("{:?}", read.diagnostics);
+            assert!(told.contains("could not be refreshed"), "{kind}: {told}");
+            let kept = read.present().unwrap();
+            assert_eq!(kept.value, state.value, "{kind}");
+            let refused = core.plan(kind, &config, Some(&kept)).await.unwrap_err().to_string();
+            assert!(refused.contains("nothing can be planned for it"), "{kind}: {refused}");
+            assert!(refused.contains("Nothing was changed"), "{kind}: {refused}");
+
+            // A later process that does not read finds the note, and looks.
+            let later = self::core(&story.world, &json!({ "cluster": cluster })).await;
+            let refused = later.plan(kind, &config, Some(&kept)).await.unwrap_err().to_string();
+            assert!(refused.contains("nothing can be planned for it"), "{kind}: {refused}");
+            let home = json!({ "cluster": story.world.by_token() });
+            let home = self::core(&story.world, &home).await;
+            let looks = async { home.plan(kind, &config, Some(&kept)).await.unwrap() };
+            let here = Filter::in_namespace(story.world.namespace.name());
+            let (plan, asked) = story.world.cluster.count_during(here, looks).await.unwrap();
+            assert_eq!(plan.action, Action::NoOp, "{kind}");
+            let asked: Vec<_> = asked.iter().map(testkit::Request::in_short).collect();
+            assert_eq!(asked, ["get"], "{kind}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_went_while_nobody_could_look_is_told_and_planned_anew_by_the_next_refresh() {
+    let story = Story::by_default().await;
+    let [unknown, _] = refused(&story.world);
+    let blind = core(&story.world, &json!({ "cluster": unknown })).await;
+    let (_, state) = &story.states[0];
+    let kept = blind.read(OBJECT, state).await.unwrap().present().unwrap();
+    let target = Target::new("v1", "ConfigMap", story.world.namespace.name(), "ours");
+    story.world.cluster.delete(&target).await.unwrap();
+
+    let home = core(&story.world, &json!({ "cluster": story.world.by_token() })).await;
+    let [(_, config), ..] = story.configs(&json!({}));
+    let refused = home.plan(OBJECT, &config, Some(&kept)).await.unwrap_err().to_string();
+    assert!(refused.contains("is gone, and the refresh could not tell"), "{refused}");
+    assert!(refused.contains("Run again"), "{refused}");
+    assert!(home.read(OBJECT, &kept).await.unwrap().state.is_none());
+}
+
+/// A provider block and what resources name of it, before and after.
+type Naming = (fn(&Json) -> Json, fn(&Json) -> Json);
+
+const RENAMINGS: [(&str, Naming, Naming); 3] = [
+    (
+        "a cluster gets another name",
+        (|at| json!({ "clusters": { "old": at } }), |_| json!({ "cluster_name": "old" })),
+        (|at| json!({ "clusters": { "new": at } }), |_| json!({ "cluster_name": "new" })),
+    ),
+    (
+        "the default goes, and the resource has its own",
+        (|at| json!({ "cluster": at }), |_| json!({})),
+        (|_| json!({}), |at| json!({ "cluster": at })),
+    ),
+    (
+        "from a name to its own",
+        (|at| json!({ "clusters": { "old": at } }), |_| json!({ "cluster_name": "old" })),
+        (|_| json!({}), |at| json!({ "cluster": at })),
+    ),
+];
+
+#[tokio::test]
+async fn a_cluster_that_is_named_otherwise_from_now_on_is_an_update_in_place() {
+    for (what, before, after) in RENAMINGS {
+        let story = Story::new(&before.0, &before.1(&Json::Null)).await;
+        let at = story.world.by_token();
+        let core = core(&story.world, &after.0(&at)).await;
+        let configs = story.configs(&after.1(&at));
+        for ((kind, state), (_, config)) in story.states.iter().zip(configs) {
+            let read = core.read(kind, state).await.unwrap();
+            let told = format!("{:?}", read.diagnostics);
+            assert!(told.contains("is not there any more"), "{what}, {kind}: {told}");
+            let kept = read.present().unwrap();
+            let plan = core.plan(kind, &config, Some(&kept)).await.unwrap();
+            assert_eq!(plan.action, Action::Update, "{what}, {kind}");
+            let moved = core.apply(kind, &config, Some(&kept), &plan).await.unwrap();
+            let moved = moved.present().unwrap();
+            let read = core.read(kind, &moved).await.unwrap();
+            assert!(read.diagnostics.is_empty(), "{what}, {kind}: {:?}", read.diagnostics);
+            let plan = core.plan(kind, &config, read.state.as_ref()).await.unwrap();
+            assert_eq!(plan.action, Action::NoOp, "{what}, {kind}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_to_end_in_a_cluster_that_is_not_named_any_more_says_which_way_is_missing() {
+    let (_, before, after) = RENAMINGS[0];
+    let story = Story::new(&before.0, &before.1(&Json::Null)).await;
+    let at = story.world.by_token();
+    let core = core(&story.world, &after.0(&at)).await;
+    for (kind, state) in &story.states[..2] {
+        let kept = core.read(kind, state).await.unwrap().present().unwrap();
+        let refused = core.plan_destroy(kind, &kept).await.unwrap_err().to_string();
+        assert!(refused.contains("There is no way to the cluster of"), "{kind}: {refused}");
+        assert!(refused.contains("Add `old` to `clusters`"), "{kind}: {refused}");
+    }
+    // A replacement deletes too.
+    let mut names = after.1(&at);
+    names["yaml_body"] = json!(story.world.config_map("another"));
+    let [(_, config), ..] = story.configs(&names);
+    let refused = core.plan(OBJECT, &config, Some(&story.states[0].1)).await.unwrap_err();
+    assert!(refused.to_string().contains("Add `old` to `clusters`"), "{refused}");
+}
