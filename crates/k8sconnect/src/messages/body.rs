@@ -10,18 +10,19 @@ use super::count;
 /// What is said of `yaml_body` where the body stands in `yaml_body_wo`.
 pub(crate) fn said_of_write_only(told: Diagnostics) -> Diagnostics {
     let rename = |text: &str| text.replace("`yaml_body`", "`yaml_body_wo`");
-    let body = AttributePath::root("yaml_body");
-    told.into_iter()
-        .map(|one| Diagnostic {
-            summary: rename(&one.summary),
-            detail: rename(&one.detail),
-            path: match one.path {
-                Some(path) if path == body => Some(AttributePath::root("yaml_body_wo")),
-                path => path,
-            },
-            ..one
-        })
+    said_of_secret(told)
+        .into_iter()
+        .map(|one| Diagnostic { summary: rename(&one.summary), detail: rename(&one.detail), ..one })
         .collect()
+}
+
+/// What is said of a body that may hold secrets, and points elsewhere: Terraform prints the lines of
+/// an attribute that is pointed at.
+pub(crate) fn said_of_secret(told: Diagnostics) -> Diagnostics {
+    let body = AttributePath::root("yaml_body");
+    let elsewhere =
+        |one: Diagnostic| Diagnostic { path: one.path.filter(|path| *path != body), ..one };
+    told.into_iter().map(elsewhere).collect()
 }
 
 pub(crate) fn none() -> Diagnostic {

@@ -118,19 +118,34 @@ pub(crate) fn former(state: &ObjectModel, stored: &Stored) -> Result<Manifest, D
     Ok(Manifest::remembered(key, version, traces))
 }
 
-/// Calls the body in what is said by the name that it has in the configuration.
+/// Calls the body in what is said by the name that it has in the configuration, and points at it
+/// only where it may be shown.
 pub(crate) fn named(config: &ObjectModel) -> fn(Diagnostics) -> Diagnostics {
-    match config.yaml_body.is_null() && !config.yaml_body_wo.is_null() {
-        true => messages::body::said_of_write_only,
-        false => std::convert::identity,
+    if config.yaml_body.is_null() && !config.yaml_body_wo.is_null() {
+        return messages::body::said_of_write_only;
+    }
+    match attribute(config) {
+        Attribute::Body => std::convert::identity,
+        Attribute::SecretBody | Attribute::WriteOnly => messages::body::said_of_secret,
     }
 }
 
 /// How the attribute of a body that is stored is spoken of. Whether the text is of a Secret may not
-/// be known from a text that cannot be read, so the word alone counts.
+/// be known from a text that cannot be read, so the word alone counts. A text that is no object at
+/// all may be anything, such as a password that was put in the wrong place.
 pub(crate) fn attribute(config: &ObjectModel) -> Attribute {
-    let says_secret = config.yaml_body.as_str().is_some_and(|text| text.contains("Secret"));
-    if says_secret || !config.sensitive_fields.is_null() {
+    let may_be_secret = config.yaml_body.as_str().is_some_and(|text| {
+        let says_secret = text.to_ascii_lowercase().contains("secret");
+        let is_mapping = || match of_state(text) {
+            Ok(_) => true,
+            Err(errors) => {
+                text.contains("kind")
+                    && !errors.iter().any(|one| matches!(one, ManifestError::NotAMapping { .. }))
+            }
+        };
+        says_secret || !is_mapping()
+    });
+    if may_be_secret || !config.sensitive_fields.is_null() {
         Attribute::SecretBody
     } else {
         Attribute::Body
@@ -140,4 +155,52 @@ pub(crate) fn attribute(config: &ObjectModel) -> Attribute {
 /// A body that state may hold.
 pub(crate) fn of_state(text: &str) -> Result<Manifest, Vec<ManifestError>> {
     RECENT.of(text, Manifest::parse).map(Arc::unwrap_or_clone)
+}
+
+#[cfg(test)]
+mod tests {
+    use tfplugin::Diagnostic;
+
+    use super::*;
+
+    fn body(text: &str) -> ObjectModel {
+        ObjectModel { yaml_body: Value::from(text), ..ObjectModel::default() }
+    }
+
+    /// Whether something that is said of a body points at it, which has Terraform print it.
+    fn is_shown(config: &ObjectModel) -> bool {
+        let told = Diagnostic::error("no", "so").at(AttributePath::root("yaml_body"));
+        let told = named(config)(told.into());
+        told.iter().any(|one| one.path.is_some())
+            || readable(config).err().iter().flatten().any(|one| one.path.is_some())
+    }
+
+    #[test]
+    fn a_body_that_may_hold_a_secret_is_not_pointed_at() {
+        let plain = "apiVersion: v1\nkind: Pot\nmetadata: {name: a}";
+        let hiding = ObjectModel {
+            sensitive_fields: Value::Known(vec![Value::from("spec.word")]),
+            ..body(plain)
+        };
+        let write_only = ObjectModel {
+            yaml_body_wo: Value::from(plain),
+            yaml_body_wo_version: Value::from("1"),
+            ..ObjectModel::default()
+        };
+        let of_secrets =
+            ["v2, kind: Secret", "v1, kind: secret", "x/v1, kind: SealedSecret"].map(|what| {
+                format!("{{apiVersion: {what}, metadata: {{name: a}}, data: {{a: eA==}}}}")
+            });
+        for config in of_secrets.iter().map(|text| body(text)).chain([
+            hiding,
+            write_only,
+            body("hunter2"),
+            body("pass: word: 2"),
+            body("- kind: Pot"),
+        ]) {
+            assert!(!is_shown(&config), "{:?}", config.yaml_body);
+        }
+        assert!(is_shown(&body(plain)));
+        assert!(is_shown(&body("kind: Pot\n metadata: {name: a}")), "no more is hidden than must");
+    }
 }

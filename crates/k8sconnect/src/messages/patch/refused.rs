@@ -20,7 +20,13 @@ pub(crate) fn unusable(errors: &[PatchError], attribute: &str, key: &ObjectKey) 
         format!("`{attribute}` is not a patch that can be made"),
         paragraphs([&found, &advice.join("\n\n")]),
     );
-    on(diagnostic, attribute, key)
+    // A text that is no patch at all may be anything, such as a password in the wrong place.
+    let formless =
+        |one: &PatchError| matches!(one, PatchError::NotAMapping(_) | PatchError::NotAList(_));
+    match errors.iter().any(formless) {
+        true => diagnostic,
+        false => on(diagnostic, attribute, key),
+    }
 }
 
 fn advice(error: &PatchError, attribute: &str) -> &'static str {
