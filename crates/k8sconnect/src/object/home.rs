@@ -38,5 +38,8 @@ pub(crate) async fn missed_at_home(cluster: &Cluster, held: &Held) -> Result<(),
 
 /// Whether a write was refused because its object is not there.
 pub(crate) fn is_miss(status: &Status) -> bool {
-    matches!(status.rejection(), Rejection::Conflict | Rejection::NamespaceMissing)
+    matches!(
+        status.rejection(),
+        Rejection::Conflict | Rejection::AnotherObject | Rejection::NamespaceMissing
+    )
 }

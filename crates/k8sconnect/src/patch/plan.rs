@@ -67,6 +67,9 @@ pub(crate) async fn plan(
         Way::of(before, (&config.cluster, &config.cluster_name))
     });
     let mut found = look(session, &targets, key, held.as_ref(), way).await?;
+    if let Some(held) = &held {
+        check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
+    }
     // Terraform plans again while it applies, in a process that reads nothing, and allows deferrals
     // only then. What was known in the plan that the user saw must not become unknown.
     let read = held.as_ref().is_some_and(|held| session.memory.has_read(held.id()));
@@ -78,9 +81,6 @@ pub(crate) async fn plan(
         && foresight::are_other_items(&patch, held, live)
     {
         return Err(messages::patch::changed_since(key).into());
-    }
-    if let Some(held) = &held {
-        check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
     }
     let Some((location, live, seen)) = found else {
         notices.push(not_there(&targets, key).await);

@@ -68,6 +68,16 @@ async fn a_namesake_in_another_cluster_is_neither_taken_nor_deleted() {
     let elsewhere = core(&world, &another().await).await;
     let kept = elsewhere.read(OBJECT, &state).await.unwrap().present().unwrap();
     elsewhere.plan(OBJECT, &config(&world), Some(&kept)).await.unwrap_err();
+    // A change that was planned without a refresh, and one that was planned at home.
+    let body = world.config_map("settings").replace("hello", "good morning");
+    let changed = world.config_at(&Json::Null, &body);
+    let home = core(&world, &world.by_token()).await;
+    let plan = home.plan(OBJECT, &changed, Some(&state)).await.unwrap();
+    let planned = elsewhere.plan(OBJECT, &changed, Some(&state)).await.unwrap_err().to_string();
+    let applied = elsewhere.apply(OBJECT, &changed, Some(&state), &plan).await;
+    for refused in [planned, applied.unwrap_err().to_string()] {
+        assert!(refused.contains("leads to another cluster"), "{refused}");
+    }
     // A deletion that was planned without a refresh.
     let plan = elsewhere.plan_destroy(OBJECT, &state).await.unwrap();
     let gone = elsewhere.apply(OBJECT, &tfplugin::Value::Null, Some(&state), &plan).await;
