@@ -114,6 +114,12 @@ impl Reply {
         matches!(self.status, 429 | 502..=504) || self.lost_its_leader()
     }
 
+    /// Whether it is what a server in Go tells whoever speaks plain HTTP to its TLS port.
+    pub(crate) fn wants_tls(&self) -> bool {
+        const WORDS: &[u8] = b"Client sent an HTTP request to an HTTPS server";
+        self.status == 400 && self.body.starts_with(WORDS)
+    }
+
     /// Whether the store behind the server changed its leader while it was asked. The server says
     /// so with a 500, as it answers much else, and in etcd's words only.
     pub(crate) fn lost_its_leader(&self) -> bool {

@@ -140,7 +140,7 @@ impl Cluster {
                     Ok(ended) => ended?,
                     Err(_) => Err(Failure::Late),
                 },
-                () = self.shared.stop.asked_a_while_ago(), if call.method == Method::GET => {
+                () = self.shared.stop.asked_a_while_ago(), if !call.is_write() => {
                     return Err(self.interrupted(call, &attempts));
                 }
             };
@@ -167,6 +167,18 @@ impl Cluster {
                     }
                     let status = Box::new(reply.refusal());
                     return Err(Error::Unauthorized { host: self.host().to_string(), status });
+                }
+                Ok(Attempt { answered: Answered::Reply(reply), .. })
+                    if reply.status == 403 && self.is_taken_for_nobody(reply) =>
+                {
+                    let status = Box::new(reply.refusal());
+                    return Err(Error::LoginIgnored { host: self.host().to_string(), status });
+                }
+                Ok(Attempt { answered: Answered::Reply(reply), .. })
+                    if !self.host().is_encrypted() && reply.wants_tls() =>
+                {
+                    let (host, trouble) = (self.host().to_string(), Trouble::WantsTls);
+                    return Err(Error::Unreachable { host, trouble, attempts: attempts.made() });
                 }
                 Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.lost_its_leader() => {
                     Ending::LeaderChanged
@@ -196,13 +208,21 @@ impl Cluster {
                         () = sleep(pause) => {}
                     }
                 }
-                (None, Ok(Attempt { answered: Answered::Reply(reply), .. }))
-                    if attempts.made() > 1 && reply.is_passing() =>
+                (None, Ok(Attempt { answered: Answered::Reply(reply), retry_after }))
+                    if reply.is_passing()
+                        && (attempts.made() > 1
+                            || retry_after.is_some_and(|asked| asked >= patience)) =>
                 {
                     let status = Box::new(reply.refusal());
                     let (attempts, waited) = (attempts.made(), started.elapsed());
                     let host = self.host().to_string();
-                    return Err(Error::NotReady { host, status, attempts, waited });
+                    return Err(Error::NotReady {
+                        host,
+                        status,
+                        attempts,
+                        waited,
+                        asked: retry_after,
+                    });
                 }
                 (None, Ok(Attempt { answered, .. })) => return Ok(answered),
                 (None, Err(failure)) => {
@@ -211,6 +231,15 @@ impl Cluster {
                 }
             }
         }
+    }
+
+    /// Whether the server knows nothing of a login that was sent. The name of whom it took us for
+    /// stands in its words alone.
+    fn is_taken_for_nobody(&self, reply: &Reply) -> bool {
+        self.host().is_encrypted()
+            && self.shared.nobody.is_none()
+            && self.shared.credentials.impersonation().is_empty()
+            && reply.refusal().message.contains("\"system:anonymous\"")
     }
 
     /// The outer error is one that no repeating can help; the inner may pass.

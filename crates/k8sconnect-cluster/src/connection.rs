@@ -128,6 +128,11 @@ impl FromStr for Host {
         if authority.host().is_empty() {
             return Err(refused("it names no host"));
         }
+        // What follows the name is a port, or nothing that was meant.
+        let after = authority.as_str().get(authority.host().len()..).unwrap_or_default();
+        if !after.is_empty() && authority.port_u16().is_none_or(|port| port == 0) {
+            return Err(refused("its port is not a number from 1 to 65535"));
+        }
         let path = parts.path_and_query;
         if path.as_ref().is_some_and(|path| path.query().is_some()) {
             return Err(refused("it carries a query, which no API server address has"));

@@ -154,6 +154,10 @@ impl Credentials {
                 };
                 // A few hundred bytes from local memory: not worth another thread.
                 let token = std::fs::read_to_string(path).map_err(unreadable)?;
+                if token.trim().is_empty() {
+                    let path = path.display().to_string();
+                    return Err(ConnectionError::EmptyFile { field: "tokenFile", path });
+                }
                 let expires = Some(SystemTime::now() + TOKEN_FILE_LIFE + MARGIN);
                 Ok(Credential { authorization: Some(bearer(token.trim())?), expires, ..none })
             }
@@ -280,6 +284,10 @@ mod tests {
         assert_eq!(shown(&credentials.current().await.unwrap()), "Bearer two");
         // Whoever was refused with the old one as well takes what is there.
         assert!(credentials.renew(&first).await.unwrap());
+
+        std::fs::write(&path, "\n").unwrap();
+        let told = of(Auth::TokenFile(path)).unwrap().current().await.err().unwrap().to_string();
+        assert!(told.starts_with("The file in `tokenFile` is empty"), "{told}");
     }
 
     #[test]

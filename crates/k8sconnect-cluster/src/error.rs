@@ -24,8 +24,16 @@ pub enum Error {
     Unauthorized { host: String, status: Box<Status> },
     /// The server would have to know who we are, and was shown nothing.
     Anonymous { host: String, user: Option<String>, status: Box<Status> },
-    /// Asked again and again, and put off each time.
-    NotReady { host: String, status: Box<Status>, attempts: u32, waited: Duration },
+    /// The server was shown a login and took us for nobody all the same.
+    LoginIgnored { host: String, status: Box<Status> },
+    /// Asked again and again, and put off each time; maybe with a word on for how long.
+    NotReady {
+        host: String,
+        status: Box<Status>,
+        attempts: u32,
+        waited: Duration,
+        asked: Option<Duration>,
+    },
     /// Nothing could be asked.
     Unreachable { host: String, trouble: Trouble, attempts: u32 },
     /// A write was sent, and what became of it was not heard.
@@ -49,6 +57,7 @@ impl Error {
             Self::Refused(status)
             | Self::Unauthorized { status, .. }
             | Self::Anonymous { status, .. }
+            | Self::LoginIgnored { status, .. }
             | Self::NotReady { status, .. } => Some(status.code),
             _ => None,
         }
@@ -65,6 +74,7 @@ impl Error {
             Self::Refused(_)
             | Self::Unauthorized { .. }
             | Self::Anonymous { .. }
+            | Self::LoginIgnored { .. }
             | Self::Unreachable { .. }
             | Self::BadName { .. }
             | Self::Connection(_) => false,
@@ -81,6 +91,9 @@ impl Error {
                 "The API server at `{host}` does not let in whoever shows no credentials (HTTP {})",
                 status.code
             ),
+            Self::LoginIgnored { host, .. } => {
+                format!("The API server at `{host}` did not accept the login (HTTP 403)")
+            }
             Self::NotReady { host, status, .. } => {
                 format!("The API server at `{host}` is not ready (HTTP {})", status.code)
             }
@@ -120,11 +133,22 @@ impl Error {
                 };
                 format!("{nobody} {}", sentence(server_said(status)))
             }
-            Self::NotReady { status, attempts, waited, .. } => format!(
-                "{} It was tried {attempts} times in {:.0} seconds.",
-                sentence(server_said(status)),
-                waited.as_secs_f64()
+            Self::LoginIgnored { status, .. } => format!(
+                "Credentials were sent, and the server took you for somebody without any. {}",
+                sentence(server_said(status))
             ),
+            Self::NotReady { status, attempts, waited, asked, .. } => {
+                let mut why = sentence(server_said(status));
+                if *attempts > 1 {
+                    let waited = waited.as_secs_f64();
+                    why += &format!(" It was tried {attempts} times in {waited:.0} seconds.");
+                }
+                if let Some(asked) = asked {
+                    let asked = asked.as_secs();
+                    why += &format!(" It asks to be left alone for {asked} seconds.");
+                }
+                why
+            }
             Self::Unreachable { trouble, attempts, .. } => tried(&trouble.why(), *attempts),
             Self::AnswerLost { request, trouble, attempts, .. } => {
                 format!("`{request}` was sent. {}", tried(&trouble.why(), *attempts))
@@ -160,6 +184,10 @@ impl Error {
             Self::Anonymous { .. } => "Give the user in the kubeconfig a `token`, a \
                 `client-certificate` with its `client-key`, or an `exec` plugin; or choose a \
                 context whose user has one."
+                .into(),
+            Self::LoginIgnored { .. } => "Kubernetes knows no `username` and `password` any more: \
+                give a `token`, a `client-certificate` with its `client-key`, or an `exec` plugin. A \
+                client certificate does not get past a proxy that ends TLS itself."
                 .into(),
             Self::Unreachable { trouble, .. } | Self::AnswerLost { trouble, .. } => {
                 trouble.advice()
@@ -240,11 +268,13 @@ mod tests {
             status: Box::new(status),
             attempts: 7,
             waited: Duration::from_secs(29),
+            asked: Some(Duration::from_secs(3600)),
         };
         assert_eq!(error.code(), Some(503));
         assert_eq!(
             error.why(),
-            "The server said: shutting down. It was tried 7 times in 29 seconds."
+            "The server said: shutting down. It was tried 7 times in 29 seconds. It asks to be \
+             left alone for 3600 seconds."
         );
     }
 

@@ -17,6 +17,7 @@ use crate::child::{self, Bounds, Ended, Unended};
 use crate::connection::{Exec, Identity};
 use crate::error::ConnectionError;
 use crate::secret::Secret;
+use crate::tls;
 
 /// What a plugin brought.
 pub(crate) struct Brought {
@@ -128,7 +129,12 @@ fn read(plugin: &Exec, output: &[u8]) -> Result<Brought, String> {
     let given = answer.status.ok_or("it printed no `status`")?;
     let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
     let identity = match (filled(given.client_certificate_data), filled(given.client_key_data)) {
-        (Some(certificate), Some(key)) => Some(Identity { certificate, key: key.into() }),
+        (Some(certificate), Some(key)) => {
+            let identity = Identity { certificate, key: key.into() };
+            tls::certified("clientCertificateData", "clientKeyData", &identity)
+                .map_err(|error| format!("{}: {}", error.what(), error.why()))?;
+            Some(identity)
+        }
         (None, None) => None,
         _ => return Err("it printed half of a client certificate and its key".into()),
     };

@@ -277,7 +277,14 @@ fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectionEr
                 extra: extra.into_iter().flat_map(each).collect(),
             }))
         }
-        _ if more => Err(ConnectionError::Alone { field: "as-groups", lacks: "as" }),
+        _ if more => {
+            let field = match (&user.as_uid, groups.is_empty()) {
+                (Some(_), _) => "as-uid",
+                (None, false) => "as-groups",
+                (None, true) => "as-user-extra",
+            };
+            Err(ConnectionError::Alone { field, lacks: "as" })
+        }
         _ => Ok(None),
     }
 }

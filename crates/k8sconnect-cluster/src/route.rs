@@ -163,7 +163,13 @@ fn by_proxy(error: impl StdError) -> ProxyFailed {
 
 /// The proxy, and not the server, was the trouble.
 #[derive(Debug)]
-pub(crate) struct ProxyFailed(String);
+pub(crate) enum ProxyFailed {
+    Login,
+    Other(String),
+}
+
+/// hyper's tunnel keeps the type of its error to itself; how it prints a 407 is all there is.
+const LOGIN: &str = "proxy authorization required";
 
 impl ProxyFailed {
     pub(crate) fn of(error: &dyn StdError) -> Self {
@@ -173,13 +179,16 @@ impl ProxyFailed {
             text = format!("{text}: {error}");
             next = error.source();
         }
-        Self(text)
+        if text.ends_with(LOGIN) { Self::Login } else { Self::Other(text) }
     }
 }
 
 impl fmt::Display for ProxyFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::Login => f.write_str(LOGIN),
+            Self::Other(why) => f.write_str(why),
+        }
     }
 }
 

@@ -75,8 +75,7 @@ pub(crate) fn certified(
     let certified = CertifiedKey::new(chain, key(key_field, &identity.key)?);
     match certified.keys_match() {
         Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
-            let why = "it is not the key of the client certificate".into();
-            Err(ConnectionError::BadValue { field: key_field, why })
+            Err(ConnectionError::WrongKey { field: key_field })
         }
         _ => Ok(certified),
     }

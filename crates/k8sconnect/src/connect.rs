@@ -13,7 +13,7 @@ mod way;
 
 use std::collections::BTreeMap;
 
-use k8sconnect_cluster::KubeconfigFiles;
+use k8sconnect_cluster::{KubeconfigFiles, Trust};
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use crate::messages;
@@ -34,6 +34,9 @@ pub(crate) fn check(
     let mut problems = Diagnostics::new();
     if cluster.is_known() && name.is_known() {
         problems.push(messages::connection::also_named());
+    }
+    if name.as_str() == Some("") {
+        problems.push(messages::connection::empty_name());
     }
     problems.extend(check_one(cluster, AttributePath::root("cluster")).err().into_iter().flatten());
     problems.into_result().map(|_| ())
@@ -72,12 +75,25 @@ pub(crate) fn all_warnings(
 }
 
 fn warnings_at(cluster: &Value<ClusterModel>, at: AttributePath) -> Diagnostics {
+    let Some(cluster) = cluster.known() else {
+        return Diagnostics::new();
+    };
+    let place = Place::Here(at);
+    let kubeconfig = match (&cluster.kubeconfig, &cluster.config_path) {
+        (Value::Known(_), _) => "kubeconfig",
+        _ => "config_path",
+    };
     // Beside an authority it is an error, which says all.
-    let insecure = cluster.known().is_some_and(|cluster| {
-        cluster.insecure == Value::Known(true) && cluster.cluster_ca_certificate.is_null()
-    });
-    let place = Place::Here(at).attribute("insecure");
-    insecure.then(|| place.point(messages::connection::insecure())).into_iter().collect()
+    if cluster.insecure == Value::Known(true) && cluster.cluster_ca_certificate.is_null() {
+        return place.attribute("insecure").point(messages::connection::insecure()).into();
+    }
+    match way::reach(cluster, &place, Files::Read) {
+        Ok(Reach::Ready(connection)) if connection.tls.trust == Trust::Anyone => {
+            place.attribute(kubeconfig).point(messages::connection::insecure_kubeconfig()).into()
+        }
+        // A kubeconfig may be there only where the plan is made, or not yet.
+        _ => Diagnostics::new(),
+    }
 }
 
 fn check_one(cluster: &Value<ClusterModel>, at: AttributePath) -> Result<(), Diagnostics> {

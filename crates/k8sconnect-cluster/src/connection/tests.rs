@@ -107,9 +107,16 @@ fn a_bare_host_is_https_and_a_prefix_stays() {
 
 #[test]
 fn a_host_that_is_none_is_refused_without_being_quoted() {
-    for text in
-        ["", "https://", "ftp://k.example", "https://me:hunter2@k.example", "a b", "https://k/?x"]
-    {
+    for text in [
+        "",
+        "https://",
+        "ftp://k.example",
+        "https://me:hunter2@k.example",
+        "a b",
+        "https://k/?x",
+        "https://k:99999",
+        "k:0",
+    ] {
         let error = text.parse::<Host>().err().unwrap_or_else(|| panic!("{text:?} was taken"));
         assert!(matches!(error, ConnectionError::BadHost { .. }));
         assert!(!error.to_string().contains("hunter2"), "{error}");

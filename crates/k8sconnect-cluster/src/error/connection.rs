@@ -37,6 +37,14 @@ pub enum ConnectionError {
         path: String,
         why: String,
     },
+    EmptyFile {
+        field: &'static str,
+        path: String,
+    },
+    /// The key in this field is that of another certificate.
+    WrongKey {
+        field: &'static str,
+    },
     /// A value that should be base64, PEM, or a URL.
     BadValue {
         field: &'static str,
@@ -72,7 +80,10 @@ impl ConnectionError {
             Self::Missing { what, name } => format!("The kubeconfig has no {what} `{name}`"),
             Self::RelativePath { field, .. } => format!("`{field}` is a relative path"),
             Self::UnreadableFile { field, .. } => format!("The file in `{field}` cannot be read"),
-            Self::BadValue { field, .. } => format!("`{field}` cannot be used"),
+            Self::EmptyFile { field, .. } => format!("The file in `{field}` is empty"),
+            Self::BadValue { field, .. } | Self::WrongKey { field } => {
+                format!("`{field}` cannot be used")
+            }
             Self::Alone { field, lacks } => format!("`{field}` is given without `{lacks}`"),
             Self::AuthProvider { .. } => {
                 "The kubeconfig logs in by an `auth-provider`, which is not supported".into()
@@ -99,6 +110,8 @@ impl ConnectionError {
                 format!("`{path}` is relative to a file, and this kubeconfig was given as text.")
             }
             Self::UnreadableFile { path, why, .. } => format!("`{path}`: {}", sentence(why)),
+            Self::EmptyFile { path, .. } => format!("`{path}` is there, and nothing stands in it."),
+            Self::WrongKey { .. } => "It is not the key of the client certificate.".into(),
             Self::Alone { .. } => "Each is of use only with the other.".into(),
             Self::AuthProvider { name, .. } => {
                 format!("Kubernetes replaced `{name}` there by credential plugins.")
@@ -120,7 +133,14 @@ impl ConnectionError {
                 format!("Use an absolute path, or put the content into `{field}-data`.")
             }
             Self::UnreadableFile { .. } => "Check the path and who may read it.".into(),
+            Self::EmptyFile { .. } => {
+                "Check the path, and that whoever writes it has done so.".into()
+            }
+            Self::WrongKey { .. } => "Give a certificate and a key that were made together.".into(),
             Self::BadValue { field, .. } => match *field {
+                "exec.interactiveMode" => "Write `IfAvailable`, or `Never`, and log in by hand \
+                    beforehand if it must ask something."
+                    .into(),
                 "cluster_ca_certificate" | "client_certificate" | "client_key" => {
                     "Give its content, not a path: `file(\"…\")` reads one.".into()
                 }

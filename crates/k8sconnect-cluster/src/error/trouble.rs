@@ -38,6 +38,10 @@ pub enum Trouble {
     Proxy {
         why: String,
     },
+    /// The proxy wants to know who we are, or does not believe it.
+    ProxyLogin,
+    /// The port answers in TLS, and was not spoken to in it.
+    WantsTls,
     Other {
         why: String,
     },
@@ -53,7 +57,10 @@ impl Trouble {
             last = error.to_string();
             if let Some(proxy) = error.downcast_ref::<ProxyFailed>() {
                 // What lies below is about the proxy, not about the API server.
-                return Self::Proxy { why: proxy.to_string() };
+                return match proxy {
+                    ProxyFailed::Login => Self::ProxyLogin,
+                    ProxyFailed::Other(why) => Self::Proxy { why: why.clone() },
+                };
             }
             if let Some(trouble) = Self::told_by(error) {
                 found = Some(trouble);
@@ -138,6 +145,8 @@ impl Trouble {
             | Self::Expired
             | Self::NotYetValid
             | Self::NotTls
+            | Self::WantsTls
+            | Self::ProxyLogin
             | Self::ClientCertificate
             | Self::Tls { .. } => true,
             Self::NameNotFound { .. }
@@ -170,6 +179,11 @@ impl Trouble {
             Self::Expired => "Its certificate has expired.".into(),
             Self::NotYetValid => "Its certificate is not valid yet.".into(),
             Self::NotTls => "What answers there does not speak TLS.".into(),
+            Self::WantsTls => "It speaks TLS there, and was asked without.".into(),
+            Self::ProxyLogin => {
+                "The proxy could not be used: it wants a login, or takes not this one (HTTP 407)."
+                    .into()
+            }
             Self::ClientCertificate => "It turned the client certificate down.".into(),
             Self::Tls { why } => format!("TLS could not be set up ({why})."),
             Self::Proxy { why } => format!("The proxy could not be used ({why})."),
@@ -204,6 +218,11 @@ impl Trouble {
             Self::Expired => "Renew the server's certificate, or check this machine's clock.",
             Self::NotYetValid => "Check this machine's clock and the server's.",
             Self::NotTls => "Check the port, and whether the host should begin with `http://`.",
+            Self::WantsTls => "Write the host with `https://`.",
+            Self::ProxyLogin => {
+                "Check `proxy_url`, or `HTTPS_PROXY` in the environment: it takes \
+                `http://user:password@host:port`."
+            }
             Self::ClientCertificate => {
                 "Check that the client certificate is of this cluster and \
                 has not expired."
@@ -266,6 +285,11 @@ mod tests {
         assert!(matches!(Trouble::of(&lookup), Trouble::NameNotFound { .. }));
         let proxy = ProxyFailed::of(&io::Error::from(io::ErrorKind::ConnectionRefused));
         assert!(matches!(Trouble::of(&proxy), Trouble::Proxy { .. }));
+        assert!(!Trouble::of(&proxy).is_lasting());
+        let login =
+            ProxyFailed::of(&io::Error::other("tunnel error: proxy authorization required"));
+        assert_eq!(Trouble::of(&login), Trouble::ProxyLogin);
+        assert!(Trouble::of(&login).is_lasting(), "the same login is refused again");
     }
 
     #[test]

@@ -33,10 +33,24 @@ async fn a_token_is_taken_with_its_expiry() {
 
 #[tokio::test]
 async fn a_certificate_is_taken_beside_a_token() {
-    let status = json!({ "token": "t", "clientCertificateData": "c", "clientKeyData": "k" });
-    let brought = run(&printing(&status)).await.unwrap();
+    let made = || {
+        let made = rcgen::generate_simple_self_signed(["me".to_owned()]).unwrap();
+        (made.cert.pem(), made.signing_key.serialize_pem())
+    };
+    let (certificate, key) = made();
+    let given = |key: &str| {
+        let data =
+            json!({ "token": "t", "clientCertificateData": certificate, "clientKeyData": key });
+        printing(&data)
+    };
+    let brought = run(&given(&key)).await.unwrap();
     assert_eq!(brought.token, Some("t".into()));
-    assert_eq!(brought.identity, Some(Identity { certificate: "c".into(), key: "k".into() }));
+    let identity = Identity { certificate: certificate.clone(), key: key.into() };
+    assert_eq!(brought.identity, Some(identity));
+
+    let told = refused(given(&made().1)).await;
+    assert!(told.contains("plugin `sh`") && told.contains("`clientKeyData`"), "{told}");
+    assert!(told.contains("not the key of the client certificate"), "{told}");
 }
 
 #[tokio::test]

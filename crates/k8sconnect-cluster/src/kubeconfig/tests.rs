@@ -199,7 +199,8 @@ fn a_plugin_that_cannot_work_here_is_refused() {
     let old = PLUGIN.replace("k8s.io/v1", "k8s.io/v1alpha1");
     assert!(refused("", &old).to_string().contains("`exec.apiVersion`"));
     let interactive = format!("{PLUGIN}\n  interactiveMode: Always");
-    assert!(refused("", &interactive).to_string().contains("terminal"));
+    let told = refused("", &interactive).to_string();
+    assert!(told.contains("terminal") && told.contains("Write `IfAvailable`"), "{told}");
     let relative = PLUGIN.replace("command: aws", "command: ./aws");
     assert!(matches!(refused("", &relative), ConnectionError::RelativePath { .. }));
 }
@@ -213,7 +214,13 @@ fn acting_as_another_is_never_dropped() {
         ("jane", ["devs".into()].as_slice())
     );
     assert_eq!(other.extra, [("scope".into(), "a".into()), ("scope".into(), "b".into())]);
-    assert!(matches!(refused("", "as-groups: [devs]"), ConnectionError::Alone { .. }));
+    for (part, field) in [
+        ("as-groups: [devs]", "as-groups"),
+        ("as-uid: x", "as-uid"),
+        ("as-user-extra: {scope: [a]}", "as-user-extra"),
+    ] {
+        assert_eq!(refused("", part), ConnectionError::Alone { field, lacks: "as" });
+    }
 }
 
 #[test]

@@ -30,7 +30,8 @@ pub(super) fn parts(cluster: &ClusterModel) -> [(&'static str, Presence); 9] {
 }
 
 /// Puts the parts together, and adds what is wrong with them to the problems. `kubeconfig`: whether
-/// there might be one after all, to which some part is an unlucky addition.
+/// there is one, or might be after all, to which some part is an unlucky addition; then nothing is
+/// missing here.
 pub(super) fn connection(
     cluster: &ClusterModel,
     kubeconfig: Presence,
@@ -72,14 +73,14 @@ pub(super) fn connection(
     for (half, other) in
         [("client_certificate", "client_key"), ("client_key", "client_certificate")]
     {
-        if set(half) && unset(other) {
+        if set(half) && unset(other) && kubeconfig != Presence::Set {
             refuse(half, said::half_a_pair(half, other));
         }
     }
     if let Some(host) = &host {
         let logins = ["token", "client_certificate", "client_key", "exec"];
         if host.is_encrypted() {
-            if logins.iter().all(|name| unset(name)) {
+            if logins.iter().all(|name| unset(name)) && kubeconfig != Presence::Set {
                 refuse("host", said::nobody());
             }
         } else {

@@ -61,7 +61,26 @@ fn a_contradiction_is_told_at_the_part_that_makes_it() {
     let thrice = cluster(|it| {
         (it.kubeconfig, it.config_path, it.token) = ("a".into(), "b".into(), "t".into());
     });
-    assert_eq!(told(thrice), ["cluster.token: The cluster is given twice"]);
+    let both = [
+        "cluster.config_path: The cluster is given twice",
+        "cluster.token: The cluster is given twice",
+    ];
+    assert_eq!(told(thrice), both);
+    let everything = cluster(|it| {
+        (it.kubeconfig, it.config_path) = ("a".into(), "b".into());
+        (it.host, it.token, it.exec) = ("https://k:99999".into(), "t".into(), exec("v0", ""));
+    });
+    assert_eq!(
+        told(everything),
+        [
+            "cluster.config_path: The cluster is given twice",
+            "cluster.host: The cluster is given twice",
+            "cluster.host: The cluster's host is not an address",
+            "cluster.exec.api_version: `exec.api_version` cannot be used",
+            "cluster.exec.command: `exec.command` cannot be used",
+            "cluster.exec: Two logins are given",
+        ]
+    );
     let context = cluster(|it| {
         (it.host, it.token) = ("https://k.example".into(), "t".into());
         it.context = "prod".into();

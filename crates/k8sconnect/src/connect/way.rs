@@ -79,18 +79,22 @@ pub(super) fn reach(
         ([_, (second, _), ..], None) => {
             problems.push(place.attribute(second).point(said::two_kubeconfigs()));
         }
-        ([(name, _), ..], Some(first)) => {
+        ([(name, _), more @ ..], Some(first)) => {
+            if let Some((second, _)) = more.first() {
+                problems.push(place.attribute(second).point(said::two_kubeconfigs()));
+            }
             let beside: Vec<_> = written.iter().map(|part| part.0).collect();
             problems.push(place.attribute(first.0).point(said::two_ways(name, &beside)));
         }
     }
-    let inline = match chosen.as_slice() {
-        [] if !written.is_empty() => {
-            let kubeconfig =
-                if kubeconfig_ruled_out { Presence::Unset } else { Presence::NotKnown };
-            inline::connection(cluster, kubeconfig, place, &mut problems)
-        }
-        _ => None,
+    let kubeconfig = match (chosen.is_empty(), kubeconfig_ruled_out) {
+        (false, _) => Presence::Set,
+        (true, true) => Presence::Unset,
+        (true, false) => Presence::NotKnown,
+    };
+    let inline = match written.is_empty() {
+        true => None,
+        false => inline::connection(cluster, kubeconfig, place, &mut problems),
     };
     problems.into_result()?;
     if !whole.is_wholly_known() {

@@ -49,6 +49,15 @@ pub(crate) fn also_named() -> Diagnostic {
     .at(AttributePath::root("cluster_name"))
 }
 
+pub(crate) fn empty_name() -> Diagnostic {
+    Diagnostic::error(
+        "`cluster_name` is empty",
+        "It names one of the provider block's `clusters`.\n\n\
+         Name one; or leave it out, or set it to `null`, for the provider block's own `cluster`.",
+    )
+    .at(AttributePath::root("cluster_name"))
+}
+
 pub(crate) fn unheard_of<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Diagnostic {
     let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
     let known = match known.as_slice() {
@@ -118,6 +127,16 @@ pub(crate) fn insecure() -> Diagnostic {
          server, and is shown your credentials.\n\n\
          Set `cluster_ca_certificate` instead; a kubeconfig has it as \
          `certificate-authority-data`.",
+    )
+}
+
+/// The same, said by a kubeconfig.
+pub(crate) fn insecure_kubeconfig() -> Diagnostic {
+    Diagnostic::warning(
+        "The server's certificate is not checked",
+        "With `insecure-skip-tls-verify` in the kubeconfig whoever stands between here and the \
+         cluster can pose as its API server, and is shown your credentials.\n\n\
+         Put `certificate-authority-data` into the kubeconfig instead.",
     )
 }
 

@@ -331,8 +331,8 @@ pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>) -> Diagnostic
     Diagnostic::error(
         format!("{key}: there is no such kind"),
         format!(
-            "The API server does not serve `{}` of `{}`, and a group of Kubernetes' own cannot \
-             gain kinds while it runs.\n\n{advice}",
+            "The API server does not serve `{}` of `{}`. Only a group with a dot in its name that \
+             is not Kubernetes' own gains kinds while the server runs.\n\n{advice}",
             key.gvk.kind,
             key.gvk.api_version()
         ),

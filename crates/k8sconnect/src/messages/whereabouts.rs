@@ -15,7 +15,9 @@ const KEPT: &str = "State keeps the object as it was last seen; whether it chang
 pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error, whose: Way) -> Diagnostic {
     let login = error.advice();
     let advice = match (error.code(), whose) {
-        _ if matches!(error, Error::Anonymous { .. }) => login.as_str(),
+        _ if matches!(error, Error::Anonymous { .. } | Error::LoginIgnored { .. }) => {
+            login.as_str()
+        }
         (Some(403), _) => "Give the credentials leave to read it.",
         (_, Way::ProviderBlocks) => "Give the provider block credentials that the server accepts.",
         (_, Way::ItsOwn) => {
@@ -189,7 +191,9 @@ pub(crate) fn gone_unseen(key: &ObjectKey, way: guard::Way) -> Diagnostic {
 /// Neither the refresh nor the plan could look.
 pub(crate) fn seen_by_nobody(key: &ObjectKey, error: &Error) -> Diagnostic {
     let advice = match error.code() {
-        _ if matches!(error, Error::Anonymous { .. }) => error.advice(),
+        _ if matches!(error, Error::Anonymous { .. } | Error::LoginIgnored { .. }) => {
+            error.advice()
+        }
         Some(401) => {
             "Check the credentials that the configuration gives for it, in `cluster` or in \
                       the provider block: that they belong to this cluster and have not expired."

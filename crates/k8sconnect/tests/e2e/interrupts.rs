@@ -96,6 +96,21 @@ async fn what_is_tried_again_and_again_ends_and_says_what_may_have_been_done() {
 }
 
 #[tokio::test]
+async fn a_dry_run_that_hangs_is_ended_for_it_writes_nothing() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let proxy = Proxy::before(at.cluster).await.unwrap();
+    at.kubeconfig(&proxy.kubeconfig());
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    let hangs = Fate::Delay(Duration::from_secs(50));
+    proxy.rule(Rule::new(Which::any().method(Method::PATCH), Turn::Every, hangs));
+    let plan = ["plan", "-input=false", "-no-color"];
+    let asked = until(|| proxy.requests().iter().any(|one| one.method == Method::PATCH));
+    let (run, took) = at.runner.run_interrupted(&plan, asked).await.unwrap();
+    assert!(!run.succeeded() && took < SOON, "{took:?}: {}", run.text);
+    says(&run.text, "Interrupted while the API server");
+}
+
+#[tokio::test]
 async fn a_credential_plugin_that_hangs_is_ended() {
     let at = Workspace::new(Tool::Terraform).await;
     let ran = at.runner.directory().join("ran");

@@ -171,6 +171,7 @@ async fn a_proxy_leads_there_whatever_it_speaks() {
     let said = refusal(&world, &proxy("me:hunter3@")).await;
     assert!(said.contains("The proxy could not be used"), "{said}");
     assert!(said.contains("Check `proxy_url`") && !said.contains("hunter"), "{said}");
+    assert!(said.contains("HTTP 407") && !said.contains("It was tried"), "{said}");
 }
 
 #[tokio::test]
@@ -227,6 +228,12 @@ async fn each_dead_end_says_what_failed_and_what_to_check() {
             json!({ "host": format!("https://{not_tls}") }),
             "does not speak TLS",
             "whether the host should begin with `http://`",
+        ),
+        (
+            json!({ "host": world.cluster.url().replace("https", "http"),
+                    "cluster_ca_certificate": null }),
+            "It speaks TLS there",
+            "Write the host with `https://`",
         ),
         (
             json!({ "cluster_ca_certificate": other }),
@@ -323,4 +330,40 @@ async fn insecure_is_told_where_it_stands() {
     let warning = told.iter().next().unwrap();
     assert_eq!(warning.summary, "The server's certificate is not checked");
     assert_eq!(warning.path.as_ref().unwrap().to_string(), "cluster.insecure");
+
+    let mut kubeconfig: Json = serde_json::from_str(&world.cluster.kubeconfig()).unwrap();
+    let server = world.cluster.url();
+    kubeconfig["clusters"][0]["cluster"] =
+        json!({ "server": server, "insecure-skip-tls-verify": true });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config").display().to_string();
+    std::fs::write(&path, kubeconfig.to_string()).unwrap();
+    for (part, cluster) in [
+        ("kubeconfig", json!({ "kubeconfig": kubeconfig.to_string() })),
+        ("config_path", json!({ "config_path": path })),
+    ] {
+        let config = world.config_at(&cluster, &world.config_map("a"));
+        let told = world.core().validate(OBJECT, &config).await.unwrap();
+        let warning = told.iter().next().unwrap();
+        assert!(warning.detail.contains("`insecure-skip-tls-verify`"), "{warning:?}");
+        assert_eq!(warning.path.as_ref().unwrap().to_string(), format!("cluster.{part}"));
+    }
+}
+
+#[tokio::test]
+async fn a_login_that_the_server_does_not_know_is_told_as_such() {
+    let world = World::new().await;
+    let mut kubeconfig: Json = serde_json::from_str(&world.cluster.kubeconfig()).unwrap();
+    kubeconfig["users"][0]["user"] = json!({ "username": "me", "password": "hunter2" });
+    let said = refusal(&world, &json!({ "kubeconfig": kubeconfig.to_string() })).await;
+    assert!(said.contains("did not accept the login (HTTP 403)"), "{said}");
+    assert!(said.contains("knows no `username` and `password`"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("token").display().to_string();
+    std::fs::write(&path, "").unwrap();
+    kubeconfig["users"][0]["user"] = json!({ "tokenFile": path });
+    let said = refusal(&world, &json!({ "kubeconfig": kubeconfig.to_string() })).await;
+    assert!(said.contains("The file in `tokenFile` is empty"), "{said}");
 }

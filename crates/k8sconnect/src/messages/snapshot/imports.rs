@@ -23,6 +23,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         status: Box::new(status(503, "service unavailable", &[])),
         attempts: 5,
         waited: std::time::Duration::from_secs(3),
+        asked: None,
     };
     vec![
         import::unreadable("web", &ImportIdError::Form),
