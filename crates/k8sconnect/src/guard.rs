@@ -65,7 +65,7 @@ pub(crate) enum Unread {
 }
 
 /// Where private state notes that the last read could not look at the object, and why.
-const UNREAD: &str = "unread";
+pub(crate) const UNREAD: &str = "unread";
 
 #[derive(Serialize, Deserialize)]
 struct StoredUnread {

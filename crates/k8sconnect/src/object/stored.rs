@@ -176,6 +176,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::guard::UNREAD;
 
     fn stored() -> Stored {
         let owners = json!([{"manager": "k8sconnect", "operation": "Apply", "apiVersion": "v1",

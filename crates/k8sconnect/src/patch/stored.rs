@@ -145,6 +145,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::guard::UNREAD;
 
     fn stored() -> Stored {
         let owners = json!([{"manager": "hpa", "operation": "Update", "apiVersion": "apps/v1",
