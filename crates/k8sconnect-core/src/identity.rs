@@ -25,6 +25,11 @@ pub fn patch_annotation(id: &str) -> String {
     format!("{MARKS}patch-{id}")
 }
 
+/// The patch that an annotation is the note of.
+pub fn patch_of(annotation: &str) -> Option<&str> {
+    annotation.strip_prefix(MARKS)?.strip_prefix("patch-")
+}
+
 /// Whether an annotation is one of ours, which stands for no field that anybody wrote.
 pub fn is_mark(annotation: &str) -> bool {
     annotation.starts_with(MARKS)

@@ -14,6 +14,7 @@ mod gone;
 mod inherited;
 mod judge;
 mod mark;
+mod meant;
 mod operation;
 mod outcome;
 mod place;

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::gone;
 use super::mark::Mark;
+use super::meant;
 use super::outcome::{Outcome, Written, leaf, leaves_now};
 use super::place::Shape;
 use super::{Form, Patch};
@@ -51,6 +52,8 @@ pub struct Scene<'a> {
     pub answer: Written<'a>,
     /// Our own name; a dry-run may have been made under another.
     pub manager: &'a str,
+    /// The fields that other patches say they mean.
+    pub meant: &'a Owners,
     pub kept: Option<&'a Kept>,
     pub key: Option<&'a ConcealmentKey>,
 }
@@ -79,7 +82,7 @@ pub struct Verdict {
 impl Patch {
     /// Judges the answer to a dry-run.
     pub fn judge(&self, scene: Scene<'_>, outcome: &Outcome) -> Result<Verdict, FieldsV1Error> {
-        let Scene { live, answer, manager, kept, key } = scene;
+        let Scene { live, answer, manager, meant, kept, key } = scene;
         let now = Owners::of_object(live)?;
         let next = Owners::of_object(answer.object)?;
         let ours_next = without_marks(&next.applied_by(answer.manager));
@@ -119,11 +122,14 @@ impl Patch {
             })
             .collect();
         let shape = Shape::told_by(&now);
+        let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves);
+        let gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
+        meant::meet(&mut contested, meant, &outcome.leaves, &gone);
         Ok(Verdict {
             changes,
-            gone: self.gone(scene, &shape, &now, &division, &outcome.leaves),
+            gone,
             notices: self.notices(scene, &outcome.leaves, &texts_now, &texts_next, &now, &next),
-            contested: contested(&now, &lost, &division, manager, &outcome.leaves),
+            contested,
             lost,
             joins: missing(outcome.leaves.0.keys(), kept.map(|kept| &kept.texts)),
             left: match kept {

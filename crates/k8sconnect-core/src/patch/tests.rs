@@ -194,7 +194,14 @@ fn who_loses_what_and_which_patch_stands_in_the_way_is_judged() {
         "fieldsV1": {"f:spec": {"f:replicas": {}, "f:tolerations": {}}}}]);
     let answer = Written { object: &after, manager: "k8sconnect-patch-us" };
     let outcome = patch.outcome(answer, &Script::default(), &shape()).unwrap();
-    let scene = Scene { live: &before, answer, manager: answer.manager, kept: None, key: None };
+    let scene = Scene {
+        live: &before,
+        answer,
+        manager: answer.manager,
+        meant: &Owners::default(),
+        kept: None,
+        key: None,
+    };
     let verdict = patch.judge(scene, &outcome).unwrap();
     assert_eq!(verdict.contested.len(), 1);
     assert_eq!(verdict.contested[0].0.name, "k8sconnect-patch-other");
@@ -229,7 +236,14 @@ fn what_goes_with_a_replaced_map_is_told_with_its_holders() {
     after["metadata"]["managedFields"] = json!([]);
     let answer = Written { object: &after, manager: "us" };
     let outcome = patch.outcome(answer, &script, &shape).unwrap();
-    let scene = Scene { live: &before, answer, manager: "us", kept: None, key: None };
+    let scene = Scene {
+        live: &before,
+        answer,
+        manager: "us",
+        meant: &Owners::default(),
+        kept: None,
+        key: None,
+    };
     let verdict = patch.judge(scene, &outcome).unwrap();
     let told = |notice: &crate::transition::FieldNotice| {
         let holders: Vec<_> = notice.holders.iter().map(|it| it.name.as_str()).collect();

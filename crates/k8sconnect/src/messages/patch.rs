@@ -229,12 +229,11 @@ fn by_patch(contested: &[(Manager, Vec<FieldPath>)]) -> String {
 pub(crate) fn held_by_patches(
     key: &ObjectKey,
     contested: &[(Manager, Vec<FieldPath>)],
+    stage: Stage,
 ) -> Diagnostic {
-    Diagnostic::error(
-        format!("{key}: another patch holds the same fields"),
-        format!(
-            "Two patches of one field would take it from each other for ever:\n\n{}\n\n\
-             Patch the field in one place only. If the other patch is this one:\n\n  \
+    let way_out = match stage {
+        Stage::New => {
+            "Patch the field in one place only. If the other patch is this one:\n\n  \
              - under a former address: say so with a `moved` block.\n  \
              - removed from the configuration: it need not go first. Remove it in an apply of its \
              own, or set `adopt = true`.\n  \
@@ -242,7 +241,23 @@ pub(crate) fn held_by_patches(
              until it is destroyed. Remove `create_before_destroy`, so that it goes first, or set \
              `adopt = true`, so that its fields are handed over.\n  \
              - left behind by a run that was killed before it could write its state: take it over \
-             with `adopt = true`.",
+             with `adopt = true`."
+        }
+        Stage::Made => {
+            "The other one came to mean them after this patch was made. Patch each field in one \
+             place only:\n\n  \
+             - remove this patch, or these fields from it. The other one keeps them.\n  \
+             - remove the other patch first, in an apply of its own (`-target`). This one then sets \
+             them again.\n  \
+             - set `adopt = true` here, and remove the other patch: its fields are handed over.\n\n\
+             A destroy plans first and meets this error too. With `-refresh=false` it does not: \
+             what the patch still holds is handed back all the same."
+        }
+    };
+    Diagnostic::error(
+        format!("{key}: another patch holds the same fields"),
+        format!(
+            "Two patches of one field would take it from each other for ever:\n\n{}\n\n{way_out}",
             by_patch(contested)
         ),
     )

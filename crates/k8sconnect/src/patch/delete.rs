@@ -8,6 +8,7 @@ use k8sconnect_cluster::{Edit, Error, Found, Location, Mark, Targets};
 use k8sconnect_core::handback::{Handback, Leaving, hand_back};
 use k8sconnect_core::identity::{ObjectKey, patch_annotation};
 use k8sconnect_core::owners::Owners;
+use k8sconnect_core::patch::manager_of;
 use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
@@ -58,9 +59,6 @@ pub(crate) async fn delete(
     };
     let targets = Targets::from(&*session.cluster(&connection).await?);
     let location = held.location(&targets).await?;
-    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
-    let manager = held.manager();
-    let annotation = patch_annotation(held.id());
     for _ in 0..TRIES {
         let found = targets.get(&location).await;
         let live = match found.map_err(|error| messages::patch::not_handed_back(key, &error))? {
@@ -73,22 +71,47 @@ pub(crate) async fn delete(
                 return Err(messages::object::kind_no_longer_served(key).into());
             }
         };
-        let owners = Owners::of_object(&live).map_err(unreadable)?;
-        let mark = Mark::Removed { annotation: &annotation };
-        let released = match hand_back(&owners, &manager, &held.former(&live), Leaving::All) {
-            Some(back) => release(&targets, &location, key, &live, &back, mark, &manager).await?,
-            // Others took everything meanwhile; only our note is left.
-            None if Note::is_on(&live, held.id()) => {
-                let edit = Edit { read: &live, managed_fields: None, mark };
-                edited(key, targets.release(&location, &edit, &manager).await)?
-            }
-            None => return looked_for_at_home(&targets, &held).await,
-        };
-        if released.is_some() {
-            return Ok(());
+        match end(&targets, &location, key, &live, held.id(), &held.former(&live)).await? {
+            End::Made => return Ok(()),
+            End::Disturbed => {}
+            End::Nothing => return looked_for_at_home(&targets, &held).await,
         }
     }
     Err(messages::object::never_still(key).into())
+}
+
+/// What came of ending a patch.
+pub(crate) enum End {
+    Made,
+    /// Somebody wrote in between.
+    Disturbed,
+    /// There is nothing of it on the object.
+    Nothing,
+}
+
+/// Ends the patch with this id on an object: its fields go back, and its note goes.
+pub(crate) async fn end(
+    targets: &Targets,
+    location: &Location,
+    key: &ObjectKey,
+    live: &Json,
+    id: &str,
+    former: &Owners,
+) -> Result<End, Diagnostics> {
+    let owners = Owners::of_object(live)
+        .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+    let (manager, annotation) = (manager_of(id), patch_annotation(id));
+    let mark = Mark::Removed { annotation: &annotation };
+    let released = match hand_back(&owners, &manager, former, Leaving::All) {
+        Some(back) => release(targets, location, key, live, &back, mark, &manager).await?,
+        // Others took everything meanwhile; only the note is left.
+        None if Note::is_on(live, id) => {
+            let edit = Edit { read: live, managed_fields: None, mark };
+            edited(key, targets.release(location, &edit, &manager).await)?
+        }
+        None => return Ok(End::Nothing),
+    };
+    Ok(if released.is_some() { End::Made } else { End::Disturbed })
 }
 
 /// There is nothing to hand back only if that was looked for in the cluster that was patched.

@@ -5,9 +5,10 @@
 //! is kept right when fields join or leave, and goes with the hand-back. It holds paths and names,
 //! never a value of the object, and of the patch only a hash.
 
-use k8sconnect_core::identity::patch_annotation;
-use k8sconnect_core::owners::Owners;
-use k8sconnect_core::patch::Mark;
+use k8sconnect_core::field::{FieldSet, fields_v1};
+use k8sconnect_core::identity::{patch_annotation, patch_of};
+use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
+use k8sconnect_core::patch::{Mark, manager_of};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -21,6 +22,8 @@ pub(crate) struct Note {
     pub(crate) former: Owners,
     /// What each operation of a JSON patch touched.
     pub(crate) marks: Vec<Vec<Mark>>,
+    /// The fields that the patch means, whoever holds them; none in a note that does not say.
+    pub(crate) fields: FieldSet,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -30,6 +33,8 @@ struct Written {
     former: Json,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     marks: Vec<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Json::is_null")]
+    fields: Json,
 }
 
 impl Note {
@@ -46,7 +51,29 @@ impl Note {
             digest: written.patch,
             former: Owners::from_managed_fields(&written.former).ok()?,
             marks: marks.collect::<Result<_, _>>().ok()?,
+            fields: match &written.fields {
+                Json::Null => FieldSet::default(),
+                fields => fields_v1::decode(fields).ok()?,
+            },
         })
+    }
+
+    /// What the notes on an object say that patches mean, except for the one with this id.
+    pub(crate) fn meant_by_others(object: &Json, id: Option<&str>) -> Owners {
+        let annotations = object["metadata"]["annotations"].as_object();
+        let ids = annotations.into_iter().flatten().filter_map(|(name, _)| patch_of(name));
+        let meant = ids.filter(|other| Some(*other) != id).filter_map(|id| {
+            let fields = Self::on(object, id)?.fields;
+            let manager = Manager {
+                name: manager_of(id),
+                operation: Operation::Update,
+                subresource: String::new(),
+                api_version: object["apiVersion"].as_str()?.to_owned(),
+                time: None,
+            };
+            (!fields.is_empty()).then_some(Ownership { manager, fields })
+        });
+        Owners(meant.collect())
     }
 
     /// Whether the patch with this id left a note, whatever it says.
@@ -60,6 +87,10 @@ impl Note {
             patch: self.digest.clone(),
             former: self.former.to_managed_fields(),
             marks: texts(&self.marks),
+            fields: match self.fields.is_empty() {
+                true => Json::Null,
+                false => fields_v1::encode(&self.fields),
+            },
         };
         serde_json::to_string(&written).unwrap_or_default()
     }
@@ -84,11 +115,22 @@ mod tests {
             digest: "abc".into(),
             former: Owners::from_managed_fields(&former).unwrap(),
             marks: vec![vec!["=spec.replicas".parse().unwrap()], vec![]],
+            fields: ["spec.replicas".parse().unwrap()].into_iter().collect(),
         };
         let object = json!({"metadata": {"annotations": {patch_annotation("x"): note.text()}}});
         assert_eq!(Note::on(&object, "x"), Some(note));
         assert_eq!(Note::on(&object, "y"), None);
         assert!(Note::is_on(&object, "x") && !Note::is_on(&object, "y"));
+    }
+
+    #[test]
+    fn a_note_from_before_fields_were_listed_is_read_as_listing_none() {
+        let text = r#"{"version":1,"patch":"abc","former":[]}"#;
+        let object = json!({"metadata": {"annotations": {patch_annotation("x"): text}}});
+        let note = Note { digest: "abc".into(), ..Note::default() };
+        assert_eq!(Note::on(&object, "x"), Some(note.clone()));
+        assert_eq!(note.text(), text);
+        assert_eq!(Note::meant_by_others(&object, None), Owners::default());
     }
 
     #[test]

@@ -286,7 +286,9 @@ impl Surgery<'_> {
         let written = Written { object: &answer, manager: &manager };
         let outcome = self.patch.outcome(written, &script, &shape).map_err(unreadable)?;
         let kept = self.past.map(|(_, kept)| kept);
-        let scene = Scene { live, answer: written, manager: self.manager, kept, key: self.key };
+        let meant = &Note::meant_by_others(live, self.id);
+        let (ours, key) = (self.manager, self.key);
+        let scene = Scene { live, answer: written, manager: ours, meant, kept, key };
         let verdict = self.patch.judge(scene, &outcome).map_err(unreadable)?;
         Ok(Trial { answer, manager, warnings, script, shape, outcome, verdict })
     }

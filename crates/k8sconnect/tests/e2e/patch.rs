@@ -6,6 +6,7 @@ mod handback;
 mod killed;
 mod lost;
 mod refused;
+mod rivals;
 mod round;
 mod sorts;
 mod stories;

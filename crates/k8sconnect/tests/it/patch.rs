@@ -8,6 +8,7 @@ mod inherited;
 mod interrupted;
 mod meanwhile;
 mod refusals;
+mod rivals;
 
 use std::collections::BTreeMap;
 

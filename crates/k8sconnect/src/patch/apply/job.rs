@@ -17,7 +17,8 @@ use tfplugin::{Applied, Diagnostics, Private, Value};
 use tokio::time::Instant;
 
 use super::Work;
-use crate::patch::delete::release;
+use crate::messages::patch::Stage;
+use crate::patch::delete::{self, release};
 use crate::patch::foresight;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
@@ -140,9 +141,11 @@ impl Job<'_> {
         }
         let former = record(&former, &trial.verdict.lost);
         let marks = trial.outcome.footprints.iter().map(|it| it.marks.clone()).collect();
-        let note = Note { digest, former: former.clone(), marks };
+        let fields = trial.outcome.meant();
+        let note = Note { digest, former: former.clone(), marks, fields };
         let content = surgery.content(&trial.script);
-        if content.change().is_none() {
+        // What is there already is not written again; that it is meant is.
+        if content.change().is_none() && Note::on(&live, self.id).as_ref() == Some(&note) {
             return self
                 .done(Some(live.clone()), live, former, &trial)
                 .map(Step::Made)
@@ -183,21 +186,15 @@ impl Job<'_> {
         let key = self.work.key();
         let contested = &trial.verdict.contested;
         if self.work.adoption == Adoption::Refuse {
-            return Err(messages::patch::held_by_patches(key, contested).into());
+            let stage = if self.held.is_some() { Stage::Made } else { Stage::New };
+            return Err(messages::patch::held_by_patches(key, contested, stage).into());
         }
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let Some((theirs, _)) = contested.first() else {
             return Ok(Step::Again);
         };
         let id = theirs.name.strip_prefix(&manager_of("")).unwrap_or_default();
         let former = Note::on(live, id).map(|note| note.former).unwrap_or_default();
-        let all = Owners::of_object(live).map_err(unreadable)?;
-        if let Some(back) = hand_back(&all, &theirs.name, &former, Leaving::All) {
-            let annotation = patch_annotation(id);
-            let mark = Mark::Removed { annotation: &annotation };
-            release(&self.work.targets, self.location, key, live, &back, mark, &theirs.name)
-                .await?;
-        }
+        delete::end(&self.work.targets, self.location, key, live, id, &former).await?;
         Ok(Step::Again)
     }
 

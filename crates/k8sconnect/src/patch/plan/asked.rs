@@ -11,6 +11,7 @@ use super::target::Sighting;
 use super::{Adoption, later, remember, slot};
 use crate::messages;
 use crate::messages::ownership::Whose;
+use crate::messages::patch::Stage;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
 use crate::patch::trial::{Step, Surgery, Trial};
@@ -51,7 +52,7 @@ impl Asked<'_> {
             }
         }
         trial.verdict.contested.retain(|(holder, _)| !preceding.contains(holder));
-        self.contested(&trial, adoption, notices)?;
+        self.contested(&trial, adoption, Stage::New, notices)?;
         let key = self.patch.key();
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         trial.verdict.changes.retain(|change| {
@@ -97,7 +98,7 @@ impl Asked<'_> {
             key: concealment,
         };
         let (live, trial) = self.tried(&surgery, live).await?;
-        self.contested(&trial, adoption, notices)?;
+        self.contested(&trial, adoption, Stage::Made, notices)?;
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         let version = live["metadata"]["resourceVersion"].as_str();
         let told_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
@@ -185,6 +186,7 @@ impl Asked<'_> {
         &self,
         trial: &Trial,
         adoption: Adoption,
+        stage: Stage,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let key = self.patch.key();
@@ -195,7 +197,7 @@ impl Asked<'_> {
                 Ok(())
             }
             (contested, Adoption::Refuse) => {
-                Err(messages::patch::held_by_patches(key, contested).into())
+                Err(messages::patch::held_by_patches(key, contested, stage).into())
             }
         }
     }

@@ -1,0 +1,66 @@
+//! Which fields a patch means, whoever holds them.
+//!
+//! A merge patch or an operation that writes what is there already gains no ownership, and one that
+//! removes a field leaves nothing to own: `managedFields` do not tell that the patch will want them
+//! so for as long as it stands. So each patch says on the object itself what it means, and two that
+//! mean the same field are found by that.
+
+use std::collections::BTreeSet;
+
+use super::outcome::Outcome;
+use crate::field::{FieldPath, FieldSet};
+use crate::handback::Extent;
+use crate::owners::{Manager, Owners};
+use crate::projection::Projection;
+use crate::transition::FieldNotice;
+
+impl Outcome {
+    /// The fields that the patch means. Of a map that is written empty, all others may have a part.
+    pub fn meant(&self) -> FieldSet {
+        whole(&self.leaves).cloned().collect()
+    }
+}
+
+/// Adds what patches mean to what they hold, where leaves or what goes with them meet it.
+pub(super) fn meet(
+    contested: &mut Vec<(Manager, Vec<FieldPath>)>,
+    meant: &Owners,
+    leaves: &Projection,
+    gone: &[FieldNotice],
+) {
+    for theirs in &meant.0 {
+        let touched = whole(leaves).chain(gone.iter().map(|field| &field.path));
+        let met: Vec<_> = touched.filter(|path| overlaps(&theirs.fields, path)).collect();
+        if met.is_empty() {
+            continue;
+        }
+        let known = contested.iter_mut().find(|(holder, _)| holder.name == theirs.manager.name);
+        match known {
+            Some((_, paths)) => {
+                let all: BTreeSet<_> = paths.drain(..).chain(met.into_iter().cloned()).collect();
+                paths.extend(all);
+            }
+            None => contested.push((theirs.manager.clone(), met.into_iter().cloned().collect())),
+        }
+    }
+}
+
+fn whole(leaves: &Projection) -> impl Iterator<Item = &FieldPath> {
+    let whole = leaves.0.iter().filter(|(_, leaf)| Extent::of(leaf) == Extent::Whole);
+    whole.map(|(path, _)| path).filter(|path| !path.names_its_item())
+}
+
+/// Whether a field is meant, a part of it, or the whole that it is a part of.
+fn overlaps(meant: &FieldSet, path: &FieldPath) -> bool {
+    let mut node = meant;
+    for element in path.elements() {
+        match node.child(element) {
+            Some(below) => node = below,
+            None => return node.is_member(),
+        }
+        if node.is_leaf() {
+            return true;
+        }
+    }
+    true
+}

@@ -1,0 +1,92 @@
+//! Patches of one object that meet: what each of them means is theirs alone, also where the value
+//! was there already and nothing of it is held.
+
+use serde_json::json;
+use tfplugin::harness::Action;
+
+use super::{PATCH, Ward, id, map, owners, refused, said};
+
+#[tokio::test]
+async fn a_field_that_a_patch_means_is_refused_to_others_though_its_value_was_there_already() {
+    for (attribute, text) in [
+        ("merge_patch", "data: {a: helm}"),
+        ("json_patch", r#"[{"op": "replace", "path": "/data/a", "value": "helm"}]"#),
+        ("merge_patch", "data: {missing: null, a: helm}"),
+    ] {
+        let ward = Ward::config_map().await;
+        let before = owners(&ward.live().await);
+        let first = ward.create(attribute, text).await;
+        assert_eq!(map(&first, "managed_fields").get("data.a").unwrap(), "k8sconnect-patch");
+        ward.settled(attribute, text, &first).await;
+        for (attribute, text) in [
+            ("merge_patch", "data: {a: other}"),
+            ("patch", "data: {a: helm}"),
+            ("json_patch", r#"[{"op": "remove", "path": "/data/a"}]"#),
+            ("json_patch", r#"[{"op": "replace", "path": "/data", "value": {"z": "1"}}]"#),
+        ] {
+            let told = refused(ward.core().plan(PATCH, &ward.config(attribute, text), None).await);
+            assert!(told.contains("another patch holds the same fields"), "{attribute}: {told}");
+            assert!(told.contains(&format!("`k8sconnect-patch-{}`", id(&first))), "{told}");
+        }
+        // Beside it there is room, and what is made anew is as much the patch's own.
+        let second = ward.create("merge_patch", "data: {b: helm}").await;
+        ward.destroy(&first).await;
+        let again = ward.create(attribute, text).await;
+        let config = ward.config("merge_patch", "data: {a: other}");
+        assert!(refused(ward.core().plan(PATCH, &config, None).await).contains(&id(&again)));
+        ward.destroy(&again).await;
+        ward.destroy(&second).await;
+        assert_eq!(owners(&ward.live().await), before, "{attribute}");
+        assert_eq!(ward.live().await["metadata"]["annotations"], json!(null));
+    }
+}
+
+#[tokio::test]
+async fn what_a_patch_removed_is_not_set_by_another() {
+    let ward = Ward::config_map().await;
+    let first = ward.create("merge_patch", "data: {a: null}").await;
+    let told =
+        refused(ward.core().plan(PATCH, &ward.config("patch", "data: {a: back}"), None).await);
+    assert!(told.contains(&format!("`k8sconnect-patch-{}`", id(&first))), "{told}");
+}
+
+#[tokio::test]
+async fn a_patch_that_holds_nothing_of_what_it_means_is_taken_over_and_can_still_be_destroyed() {
+    let ward = Ward::config_map().await;
+    let before = owners(&ward.live().await);
+    let first = ward.create("merge_patch", "data: {a: helm}").await;
+    let config = ward.adopting("merge_patch", "data: {a: other}");
+    let plan = ward.core().plan(PATCH, &config, None).await.unwrap();
+    assert!(said(&plan.diagnostics).contains("fields of another patch will be taken over"));
+    let second = ward.core().apply(PATCH, &config, None, &plan).await.unwrap().present().unwrap();
+    assert!(!ward.live().await["metadata"].to_string().contains(&id(&first)));
+    let told = refused(ward.plan("merge_patch", "data: {a: helm}", &first).await);
+    assert!(told.contains(&format!("`k8sconnect-patch-{}`", id(&second))), "{told}");
+    assert!(told.contains("With `-refresh=false` it does not"), "{told}");
+    ward.destroy(&first).await;
+    let plan = ward.core().plan(PATCH, &config, Some(&second)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp, "{:#?}", plan.planned);
+    ward.destroy(&second).await;
+    assert_eq!(owners(&ward.live().await), before);
+    assert_eq!(ward.live().await["data"]["a"], "other");
+}
+
+#[tokio::test]
+async fn a_note_from_before_fields_were_listed_gains_them_with_the_next_write() {
+    let ward = Ward::config_map().await;
+    let first = ward.create("merge_patch", "data: {a: helm}").await;
+    let name = format!("k8sconnect.terraform.io/patch-{}", id(&first));
+    let live = ward.live().await;
+    let note = live["metadata"]["annotations"][&name].as_str().unwrap();
+    let mut note: serde_json::Value = serde_json::from_str(note).unwrap();
+    assert_eq!(note["fields"], json!({"f:data": {"f:a": {}}}));
+    note.as_object_mut().unwrap().remove("fields");
+    let old = json!({"metadata": {"annotations": {name.as_str(): note.to_string()}}});
+    ward.world.cluster.act_as("old").merge_patch(&ward.target, old).await.unwrap();
+    ward.settled("merge_patch", "data: {a: helm}", &first).await;
+    let text = "data: {a: helm, b: helm}";
+    let first = ward.change("merge_patch", text, &first).await;
+    ward.settled("merge_patch", text, &first).await;
+    let config = ward.config("patch", "data: {b: other}");
+    assert!(refused(ward.core().plan(PATCH, &config, None).await).contains(&id(&first)));
+}
