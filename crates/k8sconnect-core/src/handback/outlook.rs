@@ -62,6 +62,10 @@ impl Outlook<'_> {
             }
             let mut returns_to = division.holders(&returned, &field.path, field.extent);
             let mut stays_with = division.holders(&after, &field.path, field.extent);
+            // Of a map nobody may hold that it is there, and some what is in it.
+            if returns_to.is_empty() && stays_with.is_empty() && field.extent == Extent::Itself {
+                stays_with = division.holders(&after, &field.path, Extent::Whole);
+            }
             if returns_to.is_empty() && stays_with.is_empty() {
                 returns_to = self.in_other_words(&returned, field);
             }

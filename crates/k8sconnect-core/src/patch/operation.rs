@@ -58,7 +58,12 @@ impl Operation {
             Some("replace") => Ok(Self::Replace { at, value: content()? }),
             Some("test") => Ok(Self::Test { at, value: content()? }),
             Some("remove") => Ok(Self::Remove { at }),
-            Some("move") => Ok(Self::Move { from: pointer("from")?, at }),
+            Some("move") => match pointer("from")? {
+                from if at != from && at.0.starts_with(&from.0) => {
+                    Err(format!("`{from}` cannot be moved to `{at}`, which is a part of it"))
+                }
+                from => Ok(Self::Move { from, at }),
+            },
             Some("copy") => Ok(Self::Copy { from: pointer("from")?, at }),
             Some(other) => Err(format!(
                 "`{other}` is none of `add`, `remove`, `replace`, `move`, `copy` and `test`"
@@ -137,8 +142,12 @@ impl Operation {
             Self::Add { at, value } => add(root, at, value.clone()),
             Self::Remove { at } => remove(root, at).map(|_| ()),
             Self::Replace { at, value } => {
-                let found = at.find_mut(root).ok_or_else(|| Trouble::Missing(at.clone()))?;
-                *found = value.clone();
+                if at.find(root).is_none() {
+                    return Err(missing(root, at));
+                }
+                if let Some(found) = at.find_mut(root) {
+                    *found = value.clone();
+                }
                 Ok(())
             }
             Self::Move { from, at } => {
@@ -147,7 +156,7 @@ impl Operation {
             }
             Self::Copy { from, at } => {
                 let value = from.find(root).cloned();
-                add(root, at, value.ok_or_else(|| Trouble::Missing(from.clone()))?)
+                add(root, at, value.ok_or_else(|| missing(root, from))?)
             }
             Self::Test { at, value } => match at.find(root) {
                 Some(found) if same(found, value) => Ok(()),
@@ -185,6 +194,18 @@ fn add(root: &mut Value, at: &Pointer, value: Value) -> Result<(), Trouble> {
         _ if last == "-" || index(last).is_some() => Err(Trouble::NoList(parent)),
         _ => Err(Trouble::NoParent(parent)),
     }
+}
+
+/// Why there is nothing at a place: a list on the way may be too short.
+fn missing(root: &Value, at: &Pointer) -> Trouble {
+    let places = (1..=at.0.len()).map(|n| Pointer(at.0[..n].to_vec()));
+    let mut short = places.filter_map(|place| match place.split()?.0.find(root)? {
+        Value::Array(items) if place.find(root).is_none() => {
+            Some(Trouble::NoPosition { at: place, length: items.len() })
+        }
+        _ => None,
+    });
+    short.next().unwrap_or_else(|| Trouble::Missing(at.clone()))
 }
 
 fn remove(root: &mut Value, at: &Pointer) -> Result<Value, Trouble> {
@@ -249,6 +270,10 @@ mod tests {
             Trouble::NoPosition { at: at("/a/3"), length: 1 }
         );
         assert_eq!(
+            one(json!({"op": "replace", "path": "/a/7/x", "value": 1})),
+            Trouble::NoPosition { at: at("/a/7"), length: 1 }
+        );
+        assert_eq!(
             one(json!({"op": "test", "path": "/b", "value": "y"})),
             Trouble::Differs { at: at("/b"), wanted: json!("y"), found: Some(json!("x")) }
         );
@@ -261,5 +286,10 @@ mod tests {
         assert!(Operation::read(&json!({"op": "add", "path": "/a"})).is_err());
         assert!(Operation::read(&json!({"op": "put", "path": "/a", "value": 1})).is_err());
         assert!(Operation::read(&json!({"op": "remove", "path": "a"})).is_err());
+        let into_itself = Operation::read(&json!({"op": "move", "from": "/a", "path": "/a/b"}));
+        assert_eq!(
+            into_itself.unwrap_err(),
+            "`/a` cannot be moved to `/a/b`, which is a part of it"
+        );
     }
 }
