@@ -323,9 +323,11 @@ fn contested(
     patches
         .filter_map(|entry| {
             let theirs = Owners(vec![entry.clone()]);
+            // Any number of patches may want a map to be there.
             let held = |(path, leaf): &(&FieldPath, &Leaf)| {
                 !path.names_its_item()
-                    && !division.holders(&theirs, path, Extent::of(leaf)).is_empty()
+                    && Extent::of(leaf) == Extent::Whole
+                    && !division.holders(&theirs, path, Extent::Whole).is_empty()
             };
             let mut paths: Vec<_> =
                 leaves.0.iter().filter(held).map(|(path, _)| path.clone()).collect();

@@ -5,16 +5,17 @@
 //! when it was first carried out. From then on it is a wish about these fields: one that holds is
 //! not carried out again, one that no longer holds is brought back to what it came to.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::covers;
 use super::mark::{Footprint, Mark};
 use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
+use super::{covers, is_empty_map};
 use crate::field::atom::same;
 use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
+use crate::identity::is_mark;
 use crate::projection::{ConcealmentKey, Texts};
 use crate::secrecy::Secrecy;
 use crate::yaml::NESTING_LIMIT;
@@ -42,6 +43,8 @@ pub enum Standing<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     pub send: Vec<Operation>,
+    /// Maps that were to be made, and that are there with something in them: they stay.
+    pub spared: Vec<FieldPath>,
     steps: Vec<(Operation, Vec<Trace>)>,
 }
 
@@ -228,6 +231,7 @@ impl Writer<'_> {
                 let path = self.shape.place(from, &self.object)?;
                 let value = from.find(&self.object).cloned();
                 let list = self.list_entered(at)?;
+                self.has_annotations(n, at)?;
                 self.send(n, operation.clone())?;
                 let mut traces = known(Mark::Absent(path));
                 traces.push(self.trace(at, list, value)?);
@@ -236,6 +240,7 @@ impl Writer<'_> {
             Operation::Copy { from, at } => {
                 let value = from.find(&self.object).cloned();
                 let list = self.list_entered(at)?;
+                self.has_annotations(n, at)?;
                 self.send(n, operation.clone())?;
                 Ok(vec![self.trace(at, list, value)?])
             }
@@ -243,10 +248,12 @@ impl Writer<'_> {
                 let list = self.list_entered(at)?;
                 let there = match &list {
                     Some((_, items)) => items.iter().any(|item| covers(item, value)),
+                    None if is_empty_map(value) && self.stands(at)? => true,
                     None => at.find(&self.object).is_some_and(|found| same(found, value)),
                 };
                 if !there {
                     self.spares_annotations(n, at)?;
+                    self.has_annotations(n, at)?;
                     self.send(n, operation.clone())?;
                 }
                 Ok(vec![self.trace(at, list, Some(value.clone()))?])
@@ -261,6 +268,29 @@ impl Writer<'_> {
                 Ok(ousted.into_iter().chain([Mark::Set(after)]).map(Trace::Known).collect())
             }
             Operation::Test { .. } => Ok(vec![]),
+        }
+    }
+
+    /// Whether a map stands where an empty one is to be made. Whoever adds one wants to have it there,
+    /// for what comes after: what others put into it since is not taken away.
+    fn stands(&mut self, at: &Pointer) -> Result<bool, Problem> {
+        let Some(Value::Object(map)) = at.find(&self.object) else {
+            return Ok(false);
+        };
+        if !map.keys().all(|name| at.is_all_annotations() && is_mark(name)) {
+            let path = self.shape.place(at, &self.object)?;
+            self.script.spared.push(path);
+        }
+        Ok(true)
+    }
+
+    /// Has the object bear annotations where one is to be put: our own mark would make the map anyway.
+    fn has_annotations(&mut self, n: usize, at: &Pointer) -> Result<(), Problem> {
+        match at.split() {
+            Some((map, _)) if map.is_all_annotations() && map.find(&self.object).is_none() => {
+                self.send(n, Operation::Add { at: map, value: json!({}) })
+            }
+            _ => Ok(()),
         }
     }
 

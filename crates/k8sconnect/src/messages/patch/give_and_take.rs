@@ -69,6 +69,22 @@ pub(crate) fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
     told
 }
 
+/// Maps that are there already, where the patch adds an empty one.
+pub(crate) fn spared(key: &ObjectKey, paths: &[FieldPath]) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if !paths.is_empty() {
+        told.push(Diagnostic::warning(
+            format!(
+                "{key}: no new map takes the place of {}",
+                named(paths.iter().map(ToString::to_string))
+            ),
+            "An `add` of an empty map makes sure that there is one. What others have put into it is \
+             not taken away. To empty it all the same, use `replace`.",
+        ));
+    }
+    told
+}
+
 /// What becomes of fields that go back.
 pub(crate) fn returns(key: &ObjectKey, prospects: &[(FieldPath, Prospect)]) -> Diagnostics {
     let mut told = Diagnostics::new();

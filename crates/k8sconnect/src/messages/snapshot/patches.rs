@@ -126,6 +126,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::not_imported(),
     ];
     messages.extend(patch::takes(key, &verdict));
+    messages.extend(patch::spared(key, &[path("metadata.labels")]));
     messages.extend(patch::returns(key, &prospects));
     messages.extend(patch::returns(key, &prospects[2..3]));
     let notices = Notices {

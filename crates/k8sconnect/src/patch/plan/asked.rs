@@ -59,6 +59,7 @@ impl Asked<'_> {
             change.holders.is_empty() || !change.holders.iter().all(|it| preceding.contains(it))
         });
         notices.extend(messages::patch::takes(key, &trial.verdict));
+        notices.extend(messages::patch::spared(key, &trial.script.spared));
         remember(self.session, self.patch, None, &live, &trial);
         Ok(PatchModel {
             managed_fields: managed_fields(&trial.outcome.leaves),
@@ -168,6 +169,7 @@ impl Asked<'_> {
             notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
             notices.extend(messages::patch::dropped(key, verdict));
         }
+        notices.extend(messages::patch::spared(key, &trial.script.spared));
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let leaving = trial.leaving(live, &held.manager()).map_err(unreadable)?;
         notices.extend(outlook::departure(held, live, &leaving, &verdict.left));

@@ -43,3 +43,25 @@ async fn two_patches_never_mean_the_same_field_and_one_that_was_robbed_can_be_de
     round.drop_patch("second");
     assert_eq!(round.owners().await, before);
 }
+
+#[tokio::test]
+async fn the_first_annotations_of_an_object_come_from_three_patches_at_once() {
+    let mut round = Round::new().await;
+    let settings = round.object("settings", json!({"data": {"a": "1"}})).await;
+    let labels = r#"{"op": "add", "path": "/metadata/labels", "value": {}}"#;
+    for n in 0..3 {
+        let add =
+            |map: &str| format!(r#"{{"op": "add", "path": "/metadata/{map}/x{n}", "value": "v"}}"#);
+        let text = format!("[{}, {labels}, {}]", add("annotations"), add("labels"));
+        round.patch(&format!("p{n}"), &settings, ("json_patch", &text));
+    }
+    let before = round.owners().await;
+    round.write().at.init().await;
+    round.at.apply().await;
+    round.at.plan_empty().await;
+    round.at.destroy().await;
+    let live = round.at.cluster.read(&settings).await.unwrap().unwrap();
+    let all = json!({"x0": "v", "x1": "v", "x2": "v"});
+    assert_eq!((&live["metadata"]["labels"], &live["metadata"]["annotations"]), (&all, &all));
+    assert_eq!(round.owners().await, before);
+}

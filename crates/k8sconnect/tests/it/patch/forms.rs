@@ -181,7 +181,7 @@ async fn what_an_operation_takes_along_is_told_with_its_holders() {
     let state = ward.create("json_patch", text).await;
     ward.settled("json_patch", text, &state).await;
     ward.destroy(&state).await;
-    let all = r#"[{"op": "add", "path": "/metadata/annotations", "value": {}}]"#;
+    let all = r#"[{"op": "add", "path": "/metadata/annotations", "value": {"mine": "yes"}}]"#;
     let told = refused(ward.core().plan(PATCH, &ward.config("json_patch", all), None).await);
     assert!(told.contains("would take all of them away"), "{told}");
 }

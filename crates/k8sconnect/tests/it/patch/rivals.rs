@@ -90,3 +90,69 @@ async fn a_note_from_before_fields_were_listed_gains_them_with_the_next_write() 
     let config = ward.config("patch", "data: {b: other}");
     assert!(refused(ward.core().plan(PATCH, &config, None).await).contains(&id(&first)));
 }
+
+#[tokio::test]
+async fn the_first_annotations_and_labels_of_an_object_may_come_from_several_patches() {
+    let ward = Ward::config_map().await;
+    let before = owners(&ward.live().await);
+    let texts = [0, 1, 2].map(|n| {
+        format!(
+            r#"[{{"op": "add", "path": "/metadata/annotations/x{n}", "value": "v"}},
+                {{"op": "add", "path": "/metadata/labels", "value": {{}}}},
+                {{"op": "add", "path": "/metadata/labels/x{n}", "value": "v"}}]"#
+        )
+    });
+    // All are planned before any is made, as Terraform does.
+    let core = ward.core();
+    let mut made = Vec::new();
+    for text in &texts {
+        let config = ward.config("json_patch", text);
+        made.push((core.plan(PATCH, &config, None).await.unwrap(), config));
+    }
+    let applying = ward.core();
+    let mut states = Vec::new();
+    for (plan, config) in &made {
+        let state = applying.apply(PATCH, config, None, plan).await.unwrap();
+        states.push(state.present().unwrap());
+    }
+    let labels = json!({"x0": "v", "x1": "v", "x2": "v"});
+    assert_eq!(ward.live().await["metadata"]["labels"], labels);
+    for (text, state) in texts.iter().zip(&states) {
+        ward.settled("json_patch", text, state).await;
+    }
+    for state in &states {
+        ward.destroy(state).await;
+    }
+    let live = ward.live().await;
+    assert_eq!((&live["metadata"]["labels"], &live["metadata"]["annotations"]), (&labels, &labels));
+    assert_eq!(owners(&live), before);
+    // What others have there by now is not taken away, and the plan says that it stays.
+    let late = r#"[{"op": "add", "path": "/metadata/labels", "value": {}},
+        {"op": "add", "path": "/metadata/annotations", "value": {}},
+        {"op": "add", "path": "/metadata/labels/late", "value": "v"}]"#;
+    let plan = ward.core().plan(PATCH, &ward.config("json_patch", late), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(
+        told.contains("no new map takes the place of `metadata.labels` and 1 more field"),
+        "{told}"
+    );
+    assert!(!told.contains("will go"), "{told}");
+}
+
+#[tokio::test]
+async fn an_operation_that_counts_past_the_end_is_told_how_long_the_list_is() {
+    let ward = Ward::deployment().await;
+    for (text, words) in [
+        (
+            r#"[{"op": "replace", "path": "/spec/template/spec/containers/7/image", "value": "x"}]"#,
+            "`/spec/template/spec/containers/7` names no position of the list, which has 1 item",
+        ),
+        (
+            r#"[{"op": "move", "from": "/spec", "path": "/spec/a"}]"#,
+            "`/spec` cannot be moved to `/spec/a`, which is a part of it",
+        ),
+    ] {
+        let told = refused(ward.core().plan(PATCH, &ward.config("json_patch", text), None).await);
+        assert!(told.contains(words), "{told}");
+    }
+}
