@@ -31,6 +31,11 @@ pub enum NotYet {
     Namespace {
         name: String,
     },
+    /// The namespace is being deleted: the next one of its name is what there may be in time.
+    NamespaceGoing {
+        name: String,
+        status: Box<Status>,
+    },
     /// A webhook had to be asked and could not be reached.
     Webhook {
         status: Box<Status>,
@@ -75,6 +80,10 @@ impl Cluster {
             Rejection::NamespaceMissing => {
                 let name = at.namespace.clone().unwrap_or_default();
                 Ok(Observation::NotYet(NotYet::Namespace { name }))
+            }
+            Rejection::NamespaceGoing => {
+                let name = at.namespace.clone().unwrap_or_default();
+                Ok(Observation::NotYet(NotYet::NamespaceGoing { name, status }))
             }
             Rejection::WebhookUnreachable => Ok(Observation::NotYet(NotYet::Webhook { status })),
             Rejection::Conflict => match self.get(at).await? {

@@ -47,6 +47,8 @@ pub enum Rejection {
     FieldConflicts(Vec<Cause>),
     /// The namespace that the object is to live in does not exist.
     NamespaceMissing,
+    /// The namespace is being deleted, and nothing is made in it any more.
+    NamespaceGoing,
     NotFound,
     Unauthorized,
     Forbidden,
@@ -64,12 +66,15 @@ pub enum Rejection {
 /// strict validation of custom resources; no reason or cause tells it apart.
 const TYPED_PATCH: &str = "failed to create typed patch object";
 const STRICT_DECODING: &str = "strict decoding error";
+/// The cause that a 403 bears where no permission is missing.
+const NAMESPACE_GOING: &str = "NamespaceTerminating";
 const WEBHOOK: &str = "failed calling webhook";
 
 impl Status {
     pub fn rejection(&self) -> Rejection {
         match self.code {
             401 => Rejection::Unauthorized,
+            403 if self.is_caused_by(NAMESPACE_GOING) => Rejection::NamespaceGoing,
             403 => Rejection::Forbidden,
             404 if self.details.kind == "namespaces" => Rejection::NamespaceMissing,
             404 => Rejection::NotFound,
@@ -94,6 +99,10 @@ impl Status {
             500 if self.says(WEBHOOK) => Rejection::WebhookUnreachable,
             _ => Rejection::Other,
         }
+    }
+
+    fn is_caused_by(&self, reason: &str) -> bool {
+        self.details.causes.iter().any(|cause| cause.reason == reason)
     }
 
     fn says(&self, words: &str) -> bool {
@@ -126,6 +135,15 @@ mod tests {
         assert_eq!(missing.rejection(), Rejection::NotFound);
         missing.details.kind = "namespaces".into();
         assert_eq!(missing.rejection(), Rejection::NamespaceMissing);
+    }
+
+    #[test]
+    fn a_namespace_that_goes_is_no_missing_permission() {
+        let mut going = status(403, "because it is being terminated");
+        assert_eq!(going.rejection(), Rejection::Forbidden);
+        let reason = "NamespaceTerminating".to_owned();
+        going.details.causes = vec![Cause { reason, ..Cause::default() }];
+        assert_eq!(going.rejection(), Rejection::NamespaceGoing);
     }
 
     #[test]

@@ -143,7 +143,7 @@ pub(crate) fn standing(key: &ObjectKey, id: &str, live: &Value) -> Diagnostics {
     }
     if !metadata["deletionTimestamp"].is_null() {
         notices.push(Diagnostic::warning(
-            format!("{key} is being deleted by others"),
+            format!("{key} is being deleted"),
             paragraphs([
                 &what_holds(live),
                 "Once it is gone, the next plan creates it anew. Until then changes are still \
@@ -261,6 +261,10 @@ pub(crate) fn planned_blind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
                     " Apply waits for it; if this configuration creates it, let this resource \
                      `depends_on` it, so that it has its turn first."
                 }
+                NotYet::NamespaceGoing { .. } => {
+                    " Apply can create it only in a namespace that stays: once this one is gone, it \
+                     must be made anew first."
+                }
                 NotYet::Webhook { .. } => "",
             }
         ),
@@ -317,6 +321,9 @@ pub(super) fn not_yet(why: &NotYet) -> String {
         }
         NotYet::Namespace { name } => {
             format!("The namespace `{name}` does not exist at the moment.")
+        }
+        NotYet::NamespaceGoing { name, .. } => {
+            format!("The namespace `{name}` is being deleted at the moment.")
         }
         NotYet::Webhook { .. } => "A webhook that must be asked cannot be reached.".to_owned(),
     }

@@ -314,6 +314,12 @@ pub(super) fn advised(status: &Status) -> (&'static str, &'static str) {
             "Create the namespace first. If it is in this configuration too, let this resource \
              `depends_on` it.",
         ),
+        Rejection::NamespaceGoing => (
+            "cannot be created: its namespace is being deleted",
+            "Nothing is made in a namespace that is being deleted. Wait until it is gone, see that \
+             it is made anew, and run again. If this configuration makes the namespace, let this \
+             resource `depends_on` it.",
+        ),
         Rejection::FieldConflicts(_) => (
             "has fields that others hold",
             "Remove the fields that the server names from `yaml_body`, or let the other manager \

@@ -127,6 +127,7 @@ fn object_messages() -> Vec<Diagnostic> {
     let kind =
         NotYet::Kind { gvk: Gvk::new("example.com/v1", "Widgt"), nearest: Some("Widget".into()) };
     let namespace = NotYet::Namespace { name: "shop".into() };
+    let going = NotYet::NamespaceGoing { name: "shop".into(), status: Box::default() };
     let unreachable = NotYet::Webhook { status: Box::default() };
     let long = Duration::from_secs(300);
     let surprise = Surprise {
@@ -158,6 +159,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::terms_unknown(),
         object::planned_blind(key, &kind),
         object::planned_blind(key, &namespace),
+        object::planned_blind(key, &going),
         object::planned_blind(key, &unreachable),
         object::not_there_at_apply(key, &namespace, long),
         object::no_turns(key, &kind, long),

@@ -40,6 +40,9 @@ pub(crate) async fn missed_at_home(cluster: &Cluster, held: &Held) -> Result<(),
 pub(crate) fn is_miss(status: &Status) -> bool {
     matches!(
         status.rejection(),
-        Rejection::Conflict | Rejection::AnotherObject | Rejection::NamespaceMissing
+        Rejection::Conflict
+            | Rejection::AnotherObject
+            | Rejection::NamespaceMissing
+            | Rejection::NamespaceGoing
     )
 }

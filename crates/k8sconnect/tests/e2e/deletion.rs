@@ -217,7 +217,8 @@ async fn an_object_that_is_going_is_said_to_go() {
     let path = format!("/api/v1/namespaces/{}/configmaps/settings", at.namespace.name());
     at.cluster.request(http::Method::DELETE, &path, "", None).await.unwrap();
     let plan = at.plan_empty().await;
-    says(&plan.text, "is being deleted by others");
+    says(&plan.text, "/settings` is being deleted");
+    never_says(&plan.text, "by others");
     says(&plan.text, "example.com/cleanup");
     unpin(&at).await;
     at.destroy().await;
@@ -245,6 +246,44 @@ async fn a_namespace_that_does_not_go_says_what_is_left_inside() {
     says(&destroy.text, "configmaps. has 1 resource instances");
     says(&destroy.text, "example.com/cleanup in 1 resource instances");
     says(&destroy.text, "kubectl api-resources --verbs=list");
+    let target = Target::new("v1", "ConfigMap", name.as_str(), "pinned");
+    let none = json!({"metadata": {"finalizers": null}});
+    at.cluster.act_as("operator").merge_patch(&target, none).await.unwrap();
+    at.destroy().await;
+}
+
+/// What is gone by then is planned as a creation, which a namespace that is going does not take.
+#[tokio::test]
+async fn a_destroy_that_its_namespace_held_up_can_be_run_again() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let name = format!("{}-slow", at.namespace.name());
+    let space = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: NS-slow\n";
+    let inside = CONFIG_MAP.replace("namespace: NS", "namespace: NS-slow");
+    let main = [
+        at.resource("space", space, "delete_timeout = \"2s\""),
+        at.resource("settings", &inside, "depends_on = [k8sconnect_object.space]"),
+    ];
+    at.runner.write("main.tf", &main.join("\n")).unwrap();
+    at.init().await;
+    at.apply().await;
+    let pinned = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "pinned", "namespace": name, "finalizers": ["example.com/cleanup"]},
+    });
+    at.cluster.act_as("operator").create(pinned).await.unwrap();
+    for _ in 0..2 {
+        let destroy = at.runner.destroy().await.unwrap();
+        assert!(!destroy.succeeded(), "{}", destroy.text);
+        says(&destroy.text, "is still there after 2 seconds");
+        never_says(&destroy.text, "credentials");
+        never_says(&destroy.text, "by others");
+    }
+    let plan = at.plan_changes().await;
+    says(&plan.text, &format!("The namespace `{name}` is being deleted at the moment"));
+    let run = at.runner.apply().await.unwrap();
+    assert!(!run.succeeded(), "{}", run.text);
+    says(&run.text, "cannot be created: its namespace is being deleted");
+    never_says(&run.text, "permission");
     let target = Target::new("v1", "ConfigMap", name.as_str(), "pinned");
     let none = json!({"metadata": {"finalizers": null}});
     at.cluster.act_as("operator").merge_patch(&target, none).await.unwrap();

@@ -25,6 +25,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         details: Details { kind: "namespaces".into(), ..Details::default() },
         ..status(404, "namespaces \"shop\" not found", &[])
     };
+    let mut going = status(403, "unable to create new content in namespace shop", &[]);
+    let reason = "NamespaceTerminating".to_owned();
+    going.details.causes = vec![Cause { reason, ..Cause::default() }];
     let webhook =
         status(500, "Internal error occurred: failed calling webhook \"x.example.com\"", &[]);
     let mut messages = vec![
@@ -32,6 +35,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         refusal::refused(&web(), &invalid),
         refusal::refused(&secret(), &quoted),
         refusal::refused(&web(), &status(403, "exceeded quota: small", &[])),
+        refusal::refused(&web(), &going),
         refusal::refused(&web(), &status(401, "Unauthorized", &[])),
         refusal::refused(&web(), &missing),
         refusal::refused(&web(), &status(404, "not found", &[])),

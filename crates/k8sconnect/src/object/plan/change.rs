@@ -134,7 +134,8 @@ pub(super) async fn plan(
 /// Whether the object was not where it is meant to be.
 fn is_miss(observation: &Observation) -> bool {
     match observation {
-        Observation::Exists(_) | Observation::NotYet(NotYet::Namespace { .. }) => true,
+        Observation::Exists(_)
+        | Observation::NotYet(NotYet::Namespace { .. } | NotYet::NamespaceGoing { .. }) => true,
         Observation::Refused(status) => home::is_miss(status),
         Observation::Answered(_) | Observation::NotYet(_) => false,
     }

@@ -1,6 +1,6 @@
 //! A change was refused: is it one that the object can never take?
 
-use k8sconnect_cluster::{Location, Observation};
+use k8sconnect_cluster::{Location, NotYet, Observation};
 use k8sconnect_core::immutable::{self, Suspicion, Trial, Verdict};
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::rejection::Status;
@@ -70,7 +70,8 @@ pub(super) async fn weigh(
 fn trial(observation: Observation) -> Trial {
     match observation {
         Observation::Answered(_) => Trial::Accepted,
-        Observation::Refused(status) => Trial::Refused(status),
+        Observation::Refused(status)
+        | Observation::NotYet(NotYet::NamespaceGoing { status, .. }) => Trial::Refused(status),
         Observation::NotYet(_) | Observation::Exists(_) => Trial::Refused(Box::default()),
     }
 }

@@ -77,7 +77,10 @@ pub(super) async fn look(
         None => match place::judged(key, targets.place(&key.gvk).await, "target")? {
             Placed::At(kind) => place::location(kind, key),
             Placed::NotYet(
-                NotYet::Kind { .. } | NotYet::Namespace { .. } | NotYet::Webhook { .. },
+                NotYet::Kind { .. }
+                | NotYet::Namespace { .. }
+                | NotYet::NamespaceGoing { .. }
+                | NotYet::Webhook { .. },
             ) => {
                 return Ok(None);
             }
