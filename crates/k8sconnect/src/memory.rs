@@ -44,6 +44,7 @@ struct Content {
     counted: BTreeSet<String>,
     planned: BTreeMap<String, String>,
     made: BTreeSet<(String, ObjectKey)>,
+    recreated: BTreeSet<(String, ObjectKey)>,
     mended: BTreeMap<(String, ObjectKey), BTreeMap<String, String>>,
 }
 
@@ -170,6 +171,16 @@ impl Memory {
     pub(crate) fn is_made(&self, host: &Host, key: &ObjectKey) -> bool {
         let made = &self.content().made;
         spellings(host, key).iter().any(|spelling| made.contains(spelling))
+    }
+
+    /// Notes that an object was dropped from state, because another one has its name by now.
+    pub(crate) fn note_recreated(&self, host: &Host, key: ObjectKey) {
+        self.content().recreated.insert((host.to_string(), key));
+    }
+
+    /// Whether this run has dropped an object from state whose name another one has.
+    pub(crate) fn was_recreated(&self, host: &Host, key: &ObjectKey) -> bool {
+        self.content().recreated.contains(&(host.to_string(), key.clone()))
     }
 
     /// Notes the leaves that are planned to be otherwise than they were last seen: path and text.

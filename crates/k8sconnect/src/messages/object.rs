@@ -425,6 +425,23 @@ pub(crate) fn exists(desired: &Manifest, live: &Value) -> Diagnostic {
     )
 }
 
+/// The object that state held is gone, and another one has its name.
+pub(crate) fn recreated(key: &ObjectKey, live: &Value) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} was deleted and made anew by somebody else"),
+        paragraphs([
+            &whose(live),
+            "State knows the object that was there before by its uid; this is another one, and it \
+             is not taken over unasked.",
+            "To take it over as it is, set `adopt = true`: the plan then tells what changes. To \
+             leave it to whoever made it, remove the resource from the configuration, and from \
+             state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`). To destroy the \
+             rest and leave this one alone, run `terraform destroy -refresh=false` (or `tofu \
+             destroy -refresh=false`).",
+        ]),
+    )
+}
+
 pub(crate) fn changed_meanwhile(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} is not the object that state knows"),

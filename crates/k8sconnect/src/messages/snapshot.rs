@@ -169,6 +169,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::adopts(key, &live),
         object::waits_for_predecessor(key),
         object::exists(&web, &live),
+        object::recreated(key, &live),
         object::exists(&web.clone().never_stored("1"), &live),
         object::changed_meanwhile(key),
         object::ownership_unreadable(key, &FieldsV1Error("x:y".into())),

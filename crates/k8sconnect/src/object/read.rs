@@ -62,7 +62,11 @@ pub(crate) async fn read(
         if live["metadata"]["annotations"][ID_ANNOTATION].as_str() != Some(held.id())
             || home::absence(&cluster, &held).await != Absence::Proved
         {
-            return gone(&cluster, held, private, notices).await;
+            let read = gone(&cluster, held, private, notices).await;
+            if matches!(read, Ok(ReadAnswer::Gone)) {
+                session.memory.note_recreated(cluster.host(), location.key());
+            }
+            return read;
         }
         notices.push(messages::object::restored(&key));
     }

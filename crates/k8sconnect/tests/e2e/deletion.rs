@@ -289,3 +289,27 @@ async fn a_destroy_that_its_namespace_held_up_can_be_run_again() {
     at.cluster.act_as("operator").merge_patch(&target, none).await.unwrap();
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn an_object_that_others_made_anew_is_said_to_be_and_does_not_bar_a_destroy() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let other = CONFIG_MAP.replace("name: settings", "name: other");
+    at.objects(&[("settings", CONFIG_MAP), ("other", &other)]).init().await;
+    at.apply().await;
+    at.cluster.delete(&settings(&at)).await.unwrap();
+    let anew = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata":
+        {"name": "settings", "namespace": at.namespace.name()}});
+    at.cluster.act_as("somebody").create(anew).await.unwrap();
+    let destroy = at.runner.destroy().await.unwrap();
+    assert!(!destroy.succeeded(), "{}", destroy.text);
+    says(&destroy.text, "was deleted and made anew by somebody else");
+    says(&destroy.text, "terraform destroy -refresh=false");
+    says(&destroy.text, "terraform state rm ADDRESS");
+    never_says(&destroy.text, "not in this state");
+    let rest = ["destroy", "-auto-approve", "-refresh=false", "-no-color"];
+    let destroyed = at.runner.run(&rest).await.unwrap().successful().unwrap();
+    says(&destroyed.text, "is another object now and was left alone");
+    assert!(at.cluster.read(&settings(&at)).await.unwrap().is_some());
+    let gone = Target::new("v1", "ConfigMap", at.namespace.name(), "other");
+    assert_eq!(at.cluster.read(&gone).await.unwrap(), None);
+}

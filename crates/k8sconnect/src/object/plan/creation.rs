@@ -65,7 +65,14 @@ pub(super) async fn plan(
                 state.managed_state_projection = adoption(asked, &location, &live, notices).await?;
                 return Ok(state);
             }
-            Adoption::Refuse => return Err(messages::object::exists(asked.desired, &live).into()),
+            Adoption::Refuse => {
+                let (memory, host) = (&asked.session.memory, asked.cluster.host());
+                return Err(match memory.was_recreated(host, &location.key()) {
+                    true => messages::object::recreated(key, &live),
+                    false => messages::object::exists(asked.desired, &live),
+                }
+                .into());
+            }
         },
         Observation::Refused(status) => {
             return Err(messages::refusal::refused(asked.desired, &status).into());
