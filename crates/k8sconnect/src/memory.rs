@@ -45,6 +45,8 @@ struct Content {
     planned: BTreeMap<String, String>,
     made: BTreeSet<(String, ObjectKey)>,
     recreated: BTreeSet<(String, ObjectKey)>,
+    creations: BTreeSet<(String, ObjectKey)>,
+    created: BTreeSet<String>,
     mended: BTreeMap<(String, ObjectKey), BTreeMap<String, String>>,
 }
 
@@ -52,7 +54,7 @@ struct Content {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     Clear,
-    /// One address destroys what another takes over, in the same run.
+    /// One address destroys what another takes over in the same run, or both make it.
     Contradicted,
 }
 
@@ -171,6 +173,24 @@ impl Memory {
     pub(crate) fn is_made(&self, host: &Host, key: &ObjectKey) -> bool {
         let made = &self.content().made;
         spellings(host, key).iter().any(|spelling| made.contains(spelling))
+    }
+
+    /// Notes that an address plans to make an object. Terraform asks once a run for each address
+    /// that it creates, also where it replaces: whoever asks a second time is another one.
+    pub(crate) fn claim_creation(&self, host: &Host, key: ObjectKey) -> Claim {
+        Self::claim(!self.content().creations.insert((host.to_string(), key)))
+    }
+
+    /// Notes that the creation which was planned is over, and the id of what it left behind.
+    pub(crate) fn end_creation(&self, host: &Host, key: &ObjectKey, id: Option<&str>) {
+        let mut content = self.content();
+        content.creations.remove(&(host.to_string(), key.clone()));
+        content.created.extend(id.map(ToOwned::to_owned));
+    }
+
+    /// Whether this process made the object with this id: another address has it.
+    pub(crate) fn has_created(&self, id: &str) -> bool {
+        self.content().created.contains(id)
     }
 
     /// Notes that an object was dropped from state, because another one has its name by now.

@@ -124,6 +124,17 @@ pub(crate) fn destroyed_and_made(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// Two addresses of one configuration mean the same object.
+pub(crate) fn made_twice(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is made by two addresses in the same run"),
+        "Two resource addresses, such as two keys of a `for_each`, have the same kind, namespace \
+         and name. There can be one such object, and each address would overwrite what the other \
+         wrote.\n\n\
+         Give each its own `metadata.name` or namespace, or remove one of the two.",
+    )
+}
+
 /// What is to be known of an object before anything is planned for it.
 pub(crate) fn standing(key: &ObjectKey, id: &str, live: &Value) -> Diagnostics {
     let metadata = &live["metadata"];

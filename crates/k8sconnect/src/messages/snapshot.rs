@@ -152,6 +152,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::protected_from_replacement(key),
         object::taken_over(key, "0f3a"),
         object::destroyed_and_made(key),
+        object::made_twice(key),
         object::never_still(key),
         object::replaced_by_others(key),
         object::restored(key),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::Tool;
 
-use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Policy, Workspace, says};
+use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Policy, Workspace, never_says, says};
 
 #[tokio::test]
 async fn a_misspelt_field_is_a_plan_error_that_names_it() {
@@ -296,4 +296,30 @@ async fn what_only_the_provider_sets_cannot_be_configured() {
     at.object_with("settings", CONFIG_MAP, r#"ignore_fields = ["kind"]"#);
     let plan = at.plan_fails().await;
     says(&plan.text, "it says which object is meant, and must be written");
+}
+
+#[tokio::test]
+async fn two_addresses_cannot_make_one_object_also_where_they_would_adopt_it() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let twice = |terms: &str| {
+        let text = at.resource("settings", CONFIG_MAP, &format!("for_each = var.keys\n  {terms}"));
+        let text = text.replace("greeting: hello", "greeting: ${each.key}");
+        let keys = "variable \"keys\" {\n  type = set(string)\n  default = [\"a\", \"b\"]\n}\n";
+        at.runner.write("main.tf", &format!("{keys}{text}")).unwrap();
+    };
+    twice("");
+    at.init().await;
+    says(&at.plan_fails().await.text, "is made by two addresses in the same run");
+    twice("adopt = true");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "is made by two addresses in the same run");
+    never_says(&plan.text, "not in this state");
+    // What only the apply knows is refused there.
+    let text = std::fs::read_to_string(at.runner.directory().join("main.tf")).unwrap();
+    let text = text.replace("${each.key}", "${each.key}-${terraform_data.late.id}");
+    let late = "resource \"terraform_data\" \"late\" {}\n";
+    at.runner.write("main.tf", &format!("{late}{text}")).unwrap();
+    let run = at.runner.apply().await.unwrap();
+    assert!(!run.succeeded(), "{}", run.text);
+    says(&run.text, "is made by two addresses in the same run");
 }

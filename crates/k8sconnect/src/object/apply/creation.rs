@@ -34,21 +34,44 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
     let deadline = Instant::now() + work.terms.apply_timeout();
     let mut turn = work.session.turns.begin();
     let id = uuid::Uuid::new_v4().to_string();
-    let location = location(kind(work, &mut turn, deadline).await?, work.manifest.key());
+    let (host, key) = (work.cluster.host(), work.manifest.key());
+    let kind = match kind(work, &mut turn, deadline).await {
+        Ok(kind) => kind,
+        Err(problems) => {
+            work.session.memory.end_creation(host, key, None);
+            return Err(problems);
+        }
+    };
+    // Where the kind was not there yet, it was planned under the name that is written.
+    work.session.memory.end_creation(host, key, None);
+    let location = location(kind, key);
+    let made = write(work, &mut turn, &id, &location, deadline).await;
+    let left = made.is_ok().then_some(id.as_str());
+    work.session.memory.end_creation(host, &location.key(), left);
+    Ok(Made { answer: made?, id, location })
+}
+
+async fn write(
+    work: &Work<'_>,
+    turn: &mut Turn<'_>,
+    id: &str,
+    location: &Location,
+    deadline: Instant,
+) -> Result<Answer, Diagnostics> {
     loop {
         let content = work.manifest.to_applied();
-        let error = match work.write(&location, content, &id, Guard::Absent).await {
-            Ok(answer) => return Ok(Made { id, location, answer }),
+        let error = match work.write(location, content, id, Guard::Absent).await {
+            Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
         let Error::Refused(status) = &error else {
             return Err(not_written(&work.manifest, &error, Deed::Creation).into());
         };
         match status.rejection() {
-            Rejection::NamespaceMissing => namespace(work, &mut turn, &location, deadline).await?,
+            Rejection::NamespaceMissing => namespace(work, turn, location, deadline).await?,
             Rejection::Conflict => {
-                if let Some(answer) = in_the_way(work, &location, &id, deadline).await? {
-                    return Ok(Made { id, location, answer });
+                if let Some(answer) = in_the_way(work, location, id, deadline).await? {
+                    return Ok(answer);
                 }
             }
             _ => return Err(messages::refusal::refused(&work.manifest, status).into()),
@@ -125,6 +148,10 @@ async fn in_the_way(
     let metadata = &answer.object["metadata"];
     if metadata["annotations"][ID_ANNOTATION].as_str() == Some(id) {
         return Ok(Some(answer));
+    }
+    let other = metadata["annotations"][ID_ANNOTATION].as_str().unwrap_or_default();
+    if work.session.memory.has_created(other) {
+        return Err(messages::object::made_twice(key).into());
     }
     if !metadata["deletionTimestamp"].is_null() {
         let uid = metadata["uid"].as_str().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Planning an object that state does not hold.
 
 use k8sconnect_cluster::{Location, Observation, Placed};
+use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
@@ -25,14 +26,21 @@ pub(super) async fn plan(
 ) -> Result<ObjectModel, Diagnostics> {
     let key = asked.key();
     let mut state = later(proposed, None);
+    let claim = |key| asked.session.memory.claim_creation(asked.cluster.host(), key);
     let kind = match place(asked.cluster, key).await? {
         Placed::At(kind) => kind,
+        Placed::NotYet(_) if claim(key.clone()) == Claim::Contradicted => {
+            return Err(messages::object::made_twice(key).into());
+        }
         Placed::NotYet(why) => {
             notices.push(messages::object::planned_blind(key, &why));
             return Ok(state);
         }
     };
     let location = location(kind, asked.desired.key());
+    if claim(location.key()) == Claim::Contradicted {
+        return Err(messages::object::made_twice(key).into());
+    }
     state.object_ref = Value::Known(ObjectRef::to(&location));
     // All of it is sent: what is ignored is so from then on, and just not shown.
     let (ignoring, unseen) = asked.terms.ignoring(asked.desired, &Yielded::new());
@@ -51,6 +59,11 @@ pub(super) async fn plan(
         Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
         Observation::Exists(live) if contradicted(asked, &live) => {
             return Err(messages::object::destroyed_and_made(key).into());
+        }
+        Observation::Exists(live)
+            if id_of(&live).is_some_and(|id| asked.session.memory.has_created(id)) =>
+        {
+            return Err(messages::object::made_twice(key).into());
         }
         // The predecessor of a replacement, which is there until the apply deletes it, or an
         // object that is going anyway.
@@ -123,6 +136,10 @@ fn contradicted(asked: &Asked<'_>, live: &Json) -> bool {
     let (memory, uid) = (&asked.session.memory, uid_of(live));
     let claims = asked.terms.adoption == Adoption::TakeOver || memory.holds(uid);
     claims && memory.claim_name(uid) == Claim::Contradicted
+}
+
+fn id_of(object: &Json) -> Option<&str> {
+    object["metadata"]["annotations"][ID_ANNOTATION].as_str()
 }
 
 fn uid_of(object: &Json) -> &str {
