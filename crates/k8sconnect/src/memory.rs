@@ -10,6 +10,7 @@
 //! is taken over or destroyed by another address, made, or put right.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -45,9 +46,10 @@ struct Content {
     planned: BTreeMap<String, String>,
     made: BTreeSet<(String, ObjectKey)>,
     recreated: BTreeSet<(String, ObjectKey)>,
-    creations: BTreeSet<(String, ObjectKey)>,
+    creations: BTreeMap<(String, ObjectKey), u64>,
     created: BTreeSet<String>,
     mended: BTreeMap<(String, ObjectKey), BTreeMap<String, String>>,
+    changed: BTreeMap<(String, ObjectKey), Outlook>,
 }
 
 /// Whether two addresses of one configuration want opposite things of one object.
@@ -56,6 +58,15 @@ pub(crate) enum Claim {
     Clear,
     /// One address destroys what another takes over in the same run, or both make it.
     Contradicted,
+}
+
+/// An object that a plan changes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outlook {
+    /// As it was last seen, if that is known and is not what the last read of this run found.
+    pub(crate) seen: Option<Value>,
+    /// As the server says that it will be.
+    pub(crate) next: Value,
 }
 
 /// What is remembered of an object.
@@ -175,20 +186,30 @@ impl Memory {
         spellings(host, key).iter().any(|spelling| made.contains(spelling))
     }
 
-    /// Notes that an address plans to make an object. Terraform asks once a run for each address
-    /// that it creates, also where it replaces: whoever asks a second time is another one.
-    pub(crate) fn claim_creation(&self, host: &Host, key: ObjectKey) -> Claim {
-        Self::claim(!self.content().creations.insert((host.to_string(), key)))
-    }
-
-    /// Notes that the creation which was planned is over, and the id of what it left behind.
-    pub(crate) fn end_creation(&self, host: &Host, key: &ObjectKey, id: Option<&str>) {
+    /// Notes that an address plans to make an object with this body. No address says which one it
+    /// is, and one may be planned more than once: only another body betrays another address. Two
+    /// that want the very same are told apart by the apply, which makes the object once.
+    pub(crate) fn claim_creation(&self, host: &Host, key: ObjectKey, body: &Value) -> Claim {
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        let body = hasher.finish();
         let mut content = self.content();
-        content.creations.remove(&(host.to_string(), key.clone()));
-        content.created.extend(id.map(ToOwned::to_owned));
+        let first = content.creations.entry((host.to_string(), key)).or_insert(body);
+        Self::claim(*first != body)
     }
 
-    /// Whether this process made the object with this id: another address has it.
+    /// Notes that the creation which was planned is over.
+    pub(crate) fn end_creation(&self, host: &Host, key: &ObjectKey) {
+        self.content().creations.remove(&(host.to_string(), key.clone()));
+    }
+
+    /// Notes the id of what is about to be made. Others may see the object before its maker hears
+    /// of it.
+    pub(crate) fn note_created(&self, id: &str) {
+        self.content().created.insert(id.to_owned());
+    }
+
+    /// Whether this process made the object with this id.
     pub(crate) fn has_created(&self, id: &str) -> bool {
         self.content().created.contains(id)
     }
@@ -225,6 +246,17 @@ impl Memory {
         mended.is_some_and(|mended| {
             leaves.any(|(path, text)| mended.get(path).is_some_and(|it| it == text))
         })
+    }
+
+    /// Notes what a plan makes of an object.
+    pub(crate) fn note_changed(&self, host: &Host, key: ObjectKey, outlook: Outlook) {
+        self.content().changed.insert((host.to_string(), key), outlook);
+    }
+
+    /// What is planned to become of an object that is there.
+    pub(crate) fn outlook(&self, host: &Host, key: &ObjectKey) -> Option<Outlook> {
+        let changed = &self.content().changed;
+        spellings(host, key).iter().find_map(|spelling| changed.get(spelling).cloned())
     }
 
     /// Notes that it was told what goes along with this object.
@@ -285,6 +317,20 @@ mod tests {
         assert_eq!(memory.claim_destruction("a"), Claim::Contradicted);
         assert_eq!(memory.claim_destruction("b"), Claim::Clear);
         assert_eq!(memory.claim_name("b"), Claim::Contradicted);
+    }
+
+    #[test]
+    fn two_bodies_of_one_name_are_two_addresses() {
+        let memory = Memory::default();
+        let host: Host = "https://a".parse().unwrap();
+        let gvk = k8sconnect_core::identity::Gvk::new("v1", "ConfigMap");
+        let key = ObjectKey { gvk, namespace: None, name: "a".into() };
+        let claim = |body: &Value| memory.claim_creation(&host, key.clone(), body);
+        assert_eq!(claim(&json!({"a": 1})), Claim::Clear);
+        assert_eq!(claim(&json!({"a": 1})), Claim::Clear, "the same address may ask again");
+        assert_eq!(claim(&json!({"a": 2})), Claim::Contradicted);
+        memory.end_creation(&host, &key);
+        assert_eq!(claim(&json!({"a": 2})), Claim::Clear, "that one is over");
     }
 
     #[tokio::test]

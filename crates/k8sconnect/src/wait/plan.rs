@@ -5,7 +5,7 @@
 //! unknown, also where it will be null: without a difference Terraform does not call.
 
 use k8sconnect_core::readiness::Goal;
-use tfplugin::{Diagnostics, Plan, Planned, Value};
+use tfplugin::{Data, Diagnostics, Plan, Planned, Value};
 
 use super::asked::Asked;
 use super::model::{WaitFor, WaitModel};
@@ -13,8 +13,9 @@ use super::read::{Look, look};
 use super::stored::{Outcome, Waited};
 use crate::connect::Reach;
 use crate::guard::Unread;
-use crate::messages;
+use crate::memory::Outlook;
 use crate::session::Session;
+use crate::{dynamic, messages};
 
 pub(crate) async fn plan(
     session: &Session,
@@ -28,7 +29,10 @@ pub(crate) async fn plan(
     };
     let last = Waited::load(&private)?;
     let failed = last.as_ref().is_some_and(|last| last.outcome == Outcome::Failed);
-    let touched = asked.as_ref().is_some_and(|asked| is_touched(session, &config, asked));
+    let touched = asked.as_ref().is_some_and(|asked| {
+        let handed_on = prior.as_ref().map(|prior| &prior.result);
+        is_touched(session, &config, asked, handed_on)
+    });
     let lost = match &asked {
         Some(asked) if prior.is_some() && Unread::load(&private)?.is_some() => {
             is_lost(session, &config, asked, last.as_ref()).await?
@@ -71,10 +75,15 @@ async fn is_lost(
     }
 }
 
-/// Whether this run makes the object, or puts leaves of it right that are among the triggers: what
-/// somebody else changed meanwhile and is now changed back leaves no trace in them. Terraform plans
-/// what a wait refers to before the wait.
-fn is_touched(session: &Session, config: &WaitModel, asked: &Asked) -> bool {
+/// Whether this run makes the object, changes what the last wait handed on, or puts leaves of it
+/// right that are among the triggers: what somebody else changed meanwhile and is now changed back
+/// leaves no trace in them. Terraform plans what a wait refers to before the wait.
+fn is_touched(
+    session: &Session,
+    config: &WaitModel,
+    asked: &Asked,
+    handed_on: Option<&Value<Data>>,
+) -> bool {
     if asked.goal == Goal::Deleted {
         return false;
     }
@@ -85,6 +94,21 @@ fn is_touched(session: &Session, config: &WaitModel, asked: &Asked) -> bool {
     let triggers = triggers.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
     session.memory.is_made(&connection.host, &asked.key)
         || session.memory.mends_any(&connection.host, &asked.key, triggers)
+        || session
+            .memory
+            .outlook(&connection.host, &asked.key)
+            .is_some_and(|outlook| hands_on_otherwise(asked, &outlook, handed_on))
+}
+
+/// Whether there will be something else to hand on. Where nobody wrote since the object was read,
+/// what was handed on is what it held then.
+fn hands_on_otherwise(asked: &Asked, outlook: &Outlook, handed_on: Option<&Value<Data>>) -> bool {
+    let next = asked.goal.excerpt(&outlook.next);
+    match (&outlook.seen, handed_on) {
+        (Some(seen), _) => asked.goal.excerpt(seen) != next,
+        (None, Some(handed_on)) => next.map_or(Value::Null, dynamic::from_json) != *handed_on,
+        (None, None) => false,
+    }
 }
 
 /// Whether a change means that the object is to be waited for once more. How long to wait and when

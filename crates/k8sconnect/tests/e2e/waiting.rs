@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use testkit::{ControlPlane, Target, Tool};
 
-use crate::workspace::{Workspace, never_says, says};
+use crate::workspace::{CONFIG_MAP, Workspace, never_says, says};
 
 fn write(at: &Workspace, configuration: &str) {
     at.runner.write("main.tf", &configuration.replace("NS", at.namespace.name())).unwrap();
@@ -260,6 +260,35 @@ output "word" {
     at.init().await;
     never_says(&at.plan_empty().await.text, "Warning");
     at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
+/// Without a trigger: what is handed on is what makes the wait depend on the field.
+#[tokio::test]
+async fn a_field_that_the_same_apply_changes_is_handed_on_as_it_becomes() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let versions = |version: &str| {
+        let first = CONFIG_MAP.replace("greeting: hello", &format!("v: \"{version}\""));
+        let user = CONFIG_MAP
+            .replace("name: settings", "name: user")
+            .replace("hello", "\"${k8sconnect_wait.v.result.data.v}\"");
+        let wait = "resource \"k8sconnect_wait\" \"v\" {\n  \
+                    cluster    = { kubeconfig = file(\"kubeconfig\") }\n  \
+                    object_ref = k8sconnect_object.settings.object_ref\n  \
+                    wait_for   = { field = \"data.v\" }\n}\n";
+        let text = [at.resource("settings", &first, ""), at.resource("user", &user, "")];
+        at.runner.write("main.tf", &format!("{wait}{}", text.join("\n"))).unwrap();
+    };
+    versions("1");
+    at.init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    versions("2");
+    says(&at.plan_changes().await.text, "0 to add, 3 to change, 0 to destroy");
+    at.apply().await;
+    let user = Target::new("v1", "ConfigMap", at.namespace.name(), "user");
+    assert_eq!(at.cluster.read(&user).await.unwrap().unwrap()["data"]["greeting"], "2");
     at.plan_empty().await;
     at.destroy().await;
 }

@@ -35,20 +35,15 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
     let mut turn = work.session.turns.begin();
     let id = uuid::Uuid::new_v4().to_string();
     let (host, key) = (work.cluster.host(), work.manifest.key());
-    let kind = match kind(work, &mut turn, deadline).await {
-        Ok(kind) => kind,
-        Err(problems) => {
-            work.session.memory.end_creation(host, key, None);
-            return Err(problems);
-        }
-    };
-    // Where the kind was not there yet, it was planned under the name that is written.
-    work.session.memory.end_creation(host, key, None);
-    let location = location(kind, key);
-    let made = write(work, &mut turn, &id, &location, deadline).await;
-    let left = made.is_ok().then_some(id.as_str());
-    work.session.memory.end_creation(host, &location.key(), left);
-    Ok(Made { answer: made?, id, location })
+    let memory = &work.session.memory;
+    memory.note_created(&id);
+    let kind = kind(work, &mut turn, deadline).await;
+    // Where the kind was not there yet, it was planned under the name as it is written.
+    memory.end_creation(host, key);
+    let location = location(kind?, key);
+    let answer = write(work, &mut turn, &id, &location, deadline).await;
+    memory.end_creation(host, &location.key());
+    Ok(Made { answer: answer?, id, location })
 }
 
 async fn write(

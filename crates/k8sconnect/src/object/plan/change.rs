@@ -12,7 +12,7 @@ use super::proof::{self, Refusal};
 use super::whereabouts;
 use super::{Asked, Change, Moment, later, moment};
 use crate::leaves;
-use crate::memory::Recollection;
+use crate::memory::{Outlook, Recollection};
 use crate::messages::refusal::Subject;
 use crate::object::held::Held;
 use crate::object::home;
@@ -72,6 +72,10 @@ pub(super) async fn plan(
                 read => read,
             };
             let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
+            // Whoever waits for what this changes has to wait for it anew.
+            let outlook = Outlook { seen: told.clone(), next: answer.object.clone() };
+            let memory = &asked.session.memory;
+            memory.note_changed(asked.cluster.host(), location.key(), outlook);
             if let Some(live) = &told
                 && held.is_untouched()
             {

@@ -26,7 +26,8 @@ pub(super) async fn plan(
 ) -> Result<ObjectModel, Diagnostics> {
     let key = asked.key();
     let mut state = later(proposed, None);
-    let claim = |key| asked.session.memory.claim_creation(asked.cluster.host(), key);
+    let body = asked.desired.value();
+    let claim = |key| asked.session.memory.claim_creation(asked.cluster.host(), key, body);
     let kind = match place(asked.cluster, key).await? {
         Placed::At(kind) => kind,
         Placed::NotYet(_) if claim(key.clone()) == Claim::Contradicted => {
