@@ -95,9 +95,8 @@ impl Goal {
             Self::Shows(Sign::Condition { kind, .. }) => {
                 let one = condition(object, kind)?;
                 let of_use = ["type", "status", "reason"];
-                let kept = of_use.iter().filter_map(|name| {
-                    Some(((*name).to_owned(), one.get(name).filter(|v| !v.is_null())?.clone()))
-                });
+                // Null where there is none, so that whoever uses it need not ask first.
+                let kept = of_use.iter().map(|name| ((*name).to_owned(), one[*name].clone()));
                 let kept: serde_json::Map<_, _> = kept.collect();
                 return Some(serde_json::json!({"status": {"conditions": [kept]}}));
             }

@@ -274,6 +274,9 @@ fn what_was_waited_for_is_handed_on_and_nothing_else() {
     let condition = Goal::Shows(Sign::condition("Ready"));
     let expected = json!({"type": "Ready", "status": "True", "reason": "Up"});
     assert_eq!(condition.excerpt(&object), Some(json!({"status": {"conditions": [expected]}})));
+    let bare = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
+    let expected = json!({"type": "Ready", "status": "True", "reason": null});
+    assert_eq!(condition.excerpt(&bare), Some(json!({"status": {"conditions": [expected]}})));
     assert_eq!(Goal::Rollout.excerpt(&object), None);
     assert_eq!(field.excerpt(&json!({})), None);
     assert!(field.is_lost(&json!({})) && field.is_lost(&json!({"status": {"n": ""}})));
