@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use k8sconnect_cluster::{Detail, Selection, Within};
 use serde_json::Value as Json;
-use tfplugin::{Attribute, Context, Data, DataSource, Diagnostics, Schema, Value, model};
+use tfplugin::{
+    Attribute, AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model,
+};
 
 use super::reach;
 use crate::connect::{self, ClusterModel};
 use crate::messages::data::Asked;
 use crate::session::Session;
-use crate::{dynamic, messages};
+use crate::{dynamic, messages, place};
 
 pub(crate) struct ObjectsData {
     session: Arc<Session>,
@@ -84,7 +86,11 @@ impl DataSource for ObjectsData {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         notices.extend(connect::warnings(&config.cluster));
-        connect::check(&config.cluster, &config.cluster_name)
+        let mut problems =
+            place::misnamed(&Value::Null, &config.namespace, |part| AttributePath::root(part));
+        let checked = connect::check(&config.cluster, &config.cluster_name);
+        problems.extend(checked.err().into_iter().flatten());
+        problems.into_result().map(|_| ())
     }
 
     async fn read(

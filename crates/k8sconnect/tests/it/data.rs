@@ -221,3 +221,14 @@ async fn where_kubernetes_own_kinds_live_is_known_by_heart() {
     assert!(checked > 50, "only {checked} kinds were checked");
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[tokio::test]
+async fn a_namespace_that_none_can_be_is_refused_before_anything_is_listed() {
+    let world = World::new().await;
+    for namespace in ["..", "a/b"] {
+        let asked = [("api_version", "v1"), ("kind", "ConfigMap"), ("namespace", namespace)];
+        let refused = read(&world, OBJECTS, &asked).await.unwrap_err();
+        let summary = format!("No object can be meant by `namespace = {namespace:?}`");
+        assert_eq!(refused.summary, summary);
+    }
+}
