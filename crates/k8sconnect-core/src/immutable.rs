@@ -6,10 +6,12 @@
 //! succeed. There is no list of fields or kinds, and no text is matched, save the one by which a
 //! webhook's refusal is known: webhooks hand causes of their own through, which prove nothing.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
-use crate::field::FieldPath;
 use crate::field::walk::at_written;
+use crate::field::{FieldPath, PathElement};
 use crate::identity::Gvk;
 use crate::rejection::{Cause, Rejection, Status};
 
@@ -118,6 +120,37 @@ pub fn beside(body: &Value, gvk: &Gvk, token: &str) -> Value {
     body
 }
 
+/// Where a body differs from the former one. A list in which items come or go is named as a whole.
+pub fn changed(before: &Value, after: &Value) -> Vec<FieldPath> {
+    let mut found = Vec::new();
+    differences(before, after, &mut FieldPath::default(), &mut found);
+    found
+}
+
+fn differences(before: &Value, after: &Value, at: &mut FieldPath, found: &mut Vec<FieldPath>) {
+    match (before, after) {
+        (Value::Object(before), Value::Object(after)) => {
+            let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+            for name in names {
+                let side = |map: &serde_json::Map<String, Value>| map.get(name).cloned();
+                let (before, after) = (side(before), side(after));
+                at.push(PathElement::field(name));
+                differences(&before.unwrap_or_default(), &after.unwrap_or_default(), at, found);
+                at.pop();
+            }
+        }
+        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
+            for (place, (before, after)) in before.iter().zip(after).enumerate() {
+                at.push(PathElement::Index(place));
+                differences(before, after, at, found);
+                at.pop();
+            }
+        }
+        (before, after) if before == after => {}
+        _ => found.push(at.clone()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +194,15 @@ mod tests {
         let refused = refused("spec.labels must be of type object", &[null.clone(), unchecked]);
         let emptied = Suspicion::Emptied(null, Emptying::LeftOut);
         assert_eq!(suspects(&refused, &json!({"spec": {"area": 5}})), emptied);
+    }
+
+    #[test]
+    fn what_was_changed_is_named_by_its_leaves() {
+        let before = json!({"spec": {"a": 1, "items": [{"image": "x"}], "list": [1]}});
+        let after = json!({"spec": {"b": 2, "items": [{"image": "y"}], "list": [1, 2]}});
+        let paths: Vec<_> = changed(&before, &after).iter().map(FieldPath::shown).collect();
+        assert_eq!(paths, ["spec.a", "spec.b", "spec.items[0].image", "spec.list"]);
+        assert_eq!(changed(&after, &after), []);
     }
 
     #[test]

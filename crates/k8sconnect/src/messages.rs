@@ -29,6 +29,9 @@ pub(crate) use k8sconnect_core::projection::ABSENT;
 /// As much of a value as fits a line.
 const LONGEST_VALUE: usize = 100;
 
+/// Of the server's words, so much is shown of their beginning and of their end.
+const LONGEST_WORDS: usize = 150;
+
 /// A value on one line, cut where it is long.
 fn one_line(text: &str) -> String {
     let escaped = text.replace('\n', "\\n");
@@ -37,6 +40,18 @@ fn one_line(text: &str) -> String {
     }
     let start: String = escaped.chars().take(LONGEST_VALUE).collect();
     format!("{start}… ({} characters)", text.chars().count())
+}
+
+/// What the server said, on one line. It may quote a whole object, and gives its reason last.
+fn in_brief(words: &str) -> String {
+    let escaped = words.replace('\n', "\\n");
+    let length = escaped.chars().count();
+    if length <= 2 * LONGEST_WORDS {
+        return escaped;
+    }
+    let start: String = escaped.chars().take(LONGEST_WORDS).collect();
+    let end: String = escaped.chars().skip(length - LONGEST_WORDS).collect();
+    format!("{start} … ({} characters) … {end}", length - 2 * LONGEST_WORDS)
 }
 
 /// Paragraphs of a detail, with an empty line between.
@@ -56,6 +71,15 @@ fn count(n: usize, one: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_servers_reason_outlasts_the_value_that_it_quotes() {
+        let words = format!("Invalid value: {{{}}}: field is immutable", "x".repeat(2000));
+        let told = in_brief(&words);
+        assert!(told.starts_with("Invalid value: {x") && told.ends_with("}: field is immutable"));
+        assert!(told.chars().count() < 400);
+        assert_eq!(in_brief("short"), "short");
+    }
 
     #[test]
     fn long_values_are_cut_and_lines_folded() {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use k8sconnect_cluster::Error;
-use k8sconnect_core::field::walk;
+use k8sconnect_core::field::{FieldPath, walk};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::immutable::Emptying;
 use k8sconnect_core::manifest::Manifest;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
 
 use super::ownership::manager;
-use super::{ABSENT, count, one_line, paragraphs};
+use super::{ABSENT, count, in_brief, one_line, paragraphs};
 use crate::MANAGER;
 
 /// What a refusal is about: a body, and another version of it that the server may quote as well.
@@ -52,7 +52,7 @@ impl Subject<'_> {
 
     fn by_field(&self, causes: &[Cause]) -> Vec<String> {
         let line = |cause: &Cause| {
-            let words = one_line(&self.quoted(&cause.message));
+            let words = in_brief(&self.quoted(&cause.message));
             format!("  {}: {words}", self.quoted(&cause.field))
         };
         causes.iter().map(line).collect()
@@ -119,10 +119,18 @@ pub(super) fn unreached(key: &ObjectKey, error: &Error) -> Diagnostic {
     Diagnostic::error(format!("{key}: {}", error.what()), detail)
 }
 
+/// Words that are shorter than this are quoted as they are.
+const WHOLE: usize = 1000;
+
 /// The server refused a body.
 pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> Diagnostic {
     let subject = subject.into();
-    let words = said(status.code, &subject.quoted(&status.message));
+    // Several causes are told one by one.
+    let words = subject.quoted(&status.message);
+    let words = match words.chars().count() {
+        0..WHOLE => said(status.code, &words),
+        _ => said(status.code, &in_brief(&words)),
+    };
     let named: Vec<_> =
         status.details.causes.iter().filter(|cause| !cause.field.is_empty()).cloned().collect();
     let lines = subject.by_field(&named);
@@ -135,13 +143,23 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
 }
 
 /// A field that can never change, proved to be so.
-pub(crate) fn immutable(subject: Subject<'_>, status: &Status, causes: &[Cause]) -> Diagnostic {
+pub(crate) fn immutable(
+    subject: Subject<'_>,
+    status: &Status,
+    causes: &[Cause],
+    changed: &[FieldPath],
+) -> Diagnostic {
     let lines = subject.by_field(causes);
+    let changed: Vec<_> = changed.iter().map(|path| format!("  {}", path.shown())).collect();
+    let changed = match changed.is_empty() {
+        true => String::new(),
+        false => format!("\n\nChanged in `yaml_body`:\n\n{}", changed.join("\n")),
+    };
     Diagnostic::warning(
         format!("{} must be replaced", subject.key()),
         format!(
             "What you changed cannot change once the object exists. The API server said (HTTP \
-             {}):\n\n{}\n\nTerraform deletes the object and creates it again. To keep it, restore \
+             {}):\n\n{}{changed}\n\nTerraform deletes the object and creates it again. To keep it, restore \
              the old values in `yaml_body`.",
             status.code,
             lines.join("\n")

@@ -57,7 +57,12 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     ]}});
     messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
     let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
-    let replaced = refusal::immutable((&web()).into(), &fixed, &fixed.details.causes);
+    let replaced = refusal::immutable(
+        (&web()).into(),
+        &fixed,
+        &fixed.details.causes,
+        &["spec.selector.matchLabels.app".parse().unwrap()],
+    );
     messages.push(refusal::immutable_known_late(&web(), &replaced));
     messages.extend(body::said_of_write_only(replaced.clone().into()));
     messages.push(replaced);

@@ -58,7 +58,12 @@ pub(super) async fn weigh(
     let creation = trial(asked.observe(&elsewhere, beside, None, Guard::Absent).await?);
     Ok(match immutable::judge(suspects, &former, &creation) {
         Verdict::Immutable(causes) => {
-            Refusal::Replace(messages::refusal::immutable(subject, refused, &causes))
+            // Of a body that is never stored, the former is not known.
+            let changed = match desired.is_stored() && held.manifest.is_stored() {
+                true => immutable::changed(held.manifest.value(), desired.value()),
+                false => Vec::new(),
+            };
+            Refusal::Replace(messages::refusal::immutable(subject, refused, &causes, &changed))
         }
         Verdict::Invalid => mistake(),
         Verdict::Unproved(obstacle) => {
