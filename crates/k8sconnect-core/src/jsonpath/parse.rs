@@ -135,6 +135,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
                 c if c.is_whitespace() => break,
+                ',' => return Err("a `,` in a name is quoted, as in `['a,b']`"),
                 c => {
                     name.push(c);
                     self.at += c.len_utf8();
@@ -310,6 +311,9 @@ impl<'a> Reader<'a> {
         let word = &rest[..rest.find(ends).unwrap_or(rest.len())];
         if word.is_empty() {
             return Err("a value is missing");
+        }
+        if word.starts_with('~') {
+            return Err("there is no `=~`: values are compared whole, with `==`");
         }
         self.at += word.len();
         Ok(Operand::Literal(match serde_json::from_str(word) {

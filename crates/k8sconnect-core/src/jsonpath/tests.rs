@@ -129,6 +129,8 @@ fn what_is_no_path_is_refused_where_it_is_wrong() {
         ("status.conditions[0:2:0]", 24, "1 or more"),
         ("{.a} and {.b}", 6, "something follows"),
         ("status phase", 8, "something follows"),
+        ("status,phase", 7, "is quoted"),
+        ("status.conditions[?(@.type=~/R/)]", 28, "no `=~`"),
         ("é.ü[", 5, "`]` is missing"),
     ] {
         let (place, problem) = refused(text);

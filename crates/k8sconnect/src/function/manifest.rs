@@ -51,7 +51,7 @@ impl Function for ManifestEncode {
             .parameter(manifest)
             .summary("Writes a manifest as YAML that kubectl reads back as the same")
             .describe(
-                "The manifest as YAML, in the order and style in which kubectl prints it. Text \
+                "The manifest as YAML, in the order in which people write it. Text \
                  that kubectl would take for something else, such as `on`, is quoted.",
             )
     }

@@ -246,7 +246,8 @@ pub(crate) fn failed(asked: &Asked, ending: &Ending, around: &Picture) -> Diagno
             format!("Waiting longer would not help: {why}."),
             look.as_str(),
             "Only the wait has failed: the object stays as it is, in the cluster and in state. Mend \
-             the cause and apply; that waits again.",
+             the cause and apply; that waits again. What has failed for good, as a Job does, has to \
+             be made anew: `-replace` with its address.",
         ),
     };
     Diagnostic::error(summary, paragraphs([&why, &pictured(around), look, advice]))
