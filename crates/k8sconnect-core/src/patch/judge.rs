@@ -11,7 +11,7 @@ use super::place::Shape;
 use super::{Form, Patch};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
-use crate::field::{FieldPath, FieldSet};
+use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::handback::{Division, Extent, lost};
 use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::owners::{Manager, Owners, Ownership};
@@ -222,6 +222,11 @@ impl Patch {
         }
         for notice in told.reverts.iter_mut().filter(|notice| notice.holders.is_empty()) {
             notice.holders = meddlers(&now, &kept.owners, &notice.path);
+            if notice.holders.is_empty()
+                && let Some(list) = list_of(&notice.path)
+            {
+                notice.holders = meddlers(&now, &kept.owners, &list);
+            }
         }
         // A field that leaves goes back to others, which is told in words of its own.
         Notices { reverts: told.reverts, takes: told.takes, ..Notices::default() }
@@ -282,6 +287,15 @@ impl Patch {
             (new, old) => new == old,
         }
     }
+}
+
+/// The list that the innermost item of a path stands in.
+fn list_of(path: &FieldPath) -> Option<FieldPath> {
+    let elements = path.elements();
+    let item = elements.iter().rposition(|it| !matches!(it, PathElement::Field(_)))?;
+    let mut list = FieldPath::default();
+    elements[..item].iter().for_each(|element| list.push(element.clone()));
+    Some(list)
 }
 
 /// Who holds something in a list or a map that nobody holds as a whole, and did not hold it then.

@@ -53,8 +53,12 @@ pub(crate) fn still_there(key: &ObjectKey, live: &Value, waited: Duration) -> Di
         paragraphs([
             &what_holds(live),
             &commands(key),
-            "State keeps the object. See that whoever should let it go is running, then run \
-             again; `force_destroy` removes finalizers that nobody serves any more.",
+            "State keeps the object. See that whoever should let it go is running, then run again.",
+            // What is inside a namespace is no finalizer of the object's own.
+            match live["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty) {
+                true => "",
+                false => "`force_destroy` removes finalizers that nobody serves any more.",
+            },
         ]),
     )
 }

@@ -47,6 +47,11 @@ pub(super) fn what_holds(live: &Value) -> String {
             remaining.join("\n")
         );
     }
+    if live["kind"] == "Namespace" {
+        return "It is marked for deletion, and waits to be emptied by the namespace controller, \
+                which has not told what is inside."
+            .into();
+    }
     "It is marked for deletion, and no finalizer holds it; its dependents may.".into()
 }
 

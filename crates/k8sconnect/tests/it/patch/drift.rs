@@ -123,6 +123,8 @@ async fn an_item_of_a_list_that_its_owner_wrote_again_is_replaced_again() {
     assert_eq!(leaves(&state)[&format!("{item}[=\"b\"]")], "(absent)");
     let again = manifest.replace("NS", ward.world.namespace.name());
     ward.world.cluster.act_as("helm").force().apply(again).await.unwrap();
+    let drifted = said(&ward.plan("json_patch", text, &state).await.unwrap().diagnostics);
+    assert!(drifted.contains(&format!("{item}[=\"ours\"] held by `helm`")), "{drifted}");
     let state = ward.change("json_patch", text, &state).await;
     let args = |live: &serde_json::Value| {
         live["spec"]["template"]["spec"]["containers"][0]["args"].clone()
