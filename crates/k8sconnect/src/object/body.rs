@@ -138,10 +138,13 @@ pub(crate) fn attribute(config: &ObjectModel) -> Attribute {
         let says_secret = text.to_ascii_lowercase().contains("secret");
         let is_mapping = || match of_state(text) {
             Ok(_) => true,
-            Err(errors) => {
-                text.contains("kind")
-                    && !errors.iter().any(|one| matches!(one, ManifestError::NotAMapping { .. }))
-            }
+            Err(errors) => match errors.as_slice() {
+                [ManifestError::Empty] => true,
+                errors => {
+                    let is_other = |one| matches!(one, &ManifestError::NotAMapping { .. });
+                    text.contains("kind") && !errors.iter().any(is_other)
+                }
+            },
         };
         says_secret || !is_mapping()
     });
