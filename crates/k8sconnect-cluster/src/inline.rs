@@ -84,7 +84,31 @@ pub fn plugin_command(text: &str) -> Result<String, ConnectionError> {
     if text.trim().is_empty() {
         return Err(unusable("exec.command", "it is empty"));
     }
+    runnable("exec.command", text)?;
     Ok(text.to_owned())
+}
+
+pub fn plugin_argument(text: &str) -> Result<Secret, ConnectionError> {
+    runnable("exec.args", text)?;
+    Ok(text.into())
+}
+
+/// A variable for the plugin's environment.
+pub fn plugin_variable(name: &str, value: &str) -> Result<(String, Secret), ConnectionError> {
+    if name.is_empty() || name.contains('=') {
+        return Err(unusable("exec.env", "a name in it is empty or holds `=`"));
+    }
+    runnable("exec.env", name)?;
+    runnable("exec.env", value)?;
+    Ok((name.to_owned(), value.into()))
+}
+
+/// What no program can be handed: its end is taken for that of the text.
+fn runnable(field: &'static str, text: &str) -> Result<(), ConnectionError> {
+    if text.contains('\0') {
+        return Err(unusable(field, "it holds a NUL character, which no program can be handed"));
+    }
+    Ok(())
 }
 
 /// Takes PEM as it is, and base64 of it as clouds hand it out.
@@ -140,6 +164,9 @@ mod tests {
             ("proxy_url", proxy("hunter2://proxy").err()),
             ("exec.api_version", plugin_version("hunter2").err()),
             ("exec.command", plugin_command("").err()),
+            ("exec.args", plugin_argument("hunter\0").err()),
+            ("exec.env", plugin_variable("hunter=2", "").err()),
+            ("exec.env", plugin_variable("A", "hunter\0").err()),
         ];
         for (field, error) in refused {
             let told = error.unwrap_or_else(|| panic!("`{field}` was taken")).to_string();

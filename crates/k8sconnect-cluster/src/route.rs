@@ -70,6 +70,15 @@ impl Route {
     /// Whether a proxy can be used at all, before anything is asked of it.
     pub(crate) fn check(field: &'static str, proxy: &Secret) -> Result<(), ConnectionError> {
         let intercept = intercept(field, &Uri::from_static("https://host"), proxy)?;
+        // What follows the name is a port, or nothing that was meant.
+        if let Some(authority) = intercept.uri().authority() {
+            let address = authority.as_str().rsplit('@').next().unwrap_or_default();
+            let after = address.get(authority.host().len()..).unwrap_or_default();
+            if !after.is_empty() && authority.port_u16().is_none_or(|port| port == 0) {
+                let why = "its port is not a number from 1 to 65535".into();
+                return Err(ConnectionError::BadValue { field, why });
+            }
+        }
         match intercept.uri().scheme_str() {
             Some("http" | "https" | "socks5" | "socks5h") => Ok(()),
             _ => Err(unknown_scheme(field)),

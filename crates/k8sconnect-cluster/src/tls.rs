@@ -149,6 +149,10 @@ pub(crate) fn certificates(
     let found = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
     match found {
         Ok(found) if found.is_empty() => Err(unusable("there is no certificate in PEM in it")),
+        // Whatever else it is, a certificate is a sequence.
+        Ok(found) if found.iter().any(|one| one.first() != Some(&0x30)) => {
+            Err(unusable("what stands in its PEM is no certificate"))
+        }
         Ok(found) => Ok(found),
         Err(_) => Err(unusable("it is not PEM")),
     }

@@ -60,6 +60,35 @@ pub fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '%'])
 }
 
+/// Whether a namespace can bear this name, a DNS label: the server refuses to make one of another
+/// name, so that waiting for it would be in vain.
+pub fn is_namespace(name: &str) -> bool {
+    is_label(name)
+}
+
+/// Whether a kind can be called so: a DNS label, save that its letters may be large.
+pub fn is_kind(kind: &str) -> bool {
+    is_label(&kind.to_ascii_lowercase()) && !kind.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether this can be a group and a version, or a version alone.
+pub fn is_api_version(text: &str) -> bool {
+    let (group, version) = match text.split_once('/') {
+        Some((group, version)) => (Some(group), version),
+        None => (None, text),
+    };
+    let is_group = |group: &str| group.len() <= 253 && group.split('.').all(is_label);
+    is_label(version) && group.is_none_or(is_group)
+}
+
+fn is_label(text: &str) -> bool {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=63).contains(&text.len())
+        && text.chars().all(inside)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
 /// Kubernetes' own groups, as far as their names have dots; those without are all its own.
 const BUILT_IN: [&str; 18] = [
     "admissionregistration.k8s.io",

@@ -64,6 +64,8 @@ pub enum ManifestError {
     ServerOwned { line: usize, field: String },
     #[error("line {line}: the annotation `{ID_ANNOTATION}` is written by this provider")]
     OurMark { line: usize },
+    #[error("line {line}: no object can be named `{name}`")]
+    ObjectName { line: usize, name: String },
     #[error("line {line}: no namespace can be named `{name}`")]
     NamespaceName { line: usize, name: String },
 }
@@ -80,6 +82,7 @@ impl ManifestError {
             | Self::NotBase64 { line, .. }
             | Self::GenerateName { line }
             | Self::OurMark { line }
+            | Self::ObjectName { line, .. }
             | Self::NamespaceName { line, .. }
             | Self::ServerOwned { line, .. } => Some(*line),
             Self::Empty | Self::Missing { .. } => None,

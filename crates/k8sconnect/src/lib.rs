@@ -17,6 +17,8 @@ mod function;
 mod guard;
 mod leaves;
 mod look;
+#[cfg(test)]
+mod malformed;
 mod memory;
 mod messages;
 mod object;

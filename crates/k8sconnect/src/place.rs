@@ -1,7 +1,9 @@
 //! Where an object lives.
 
 use k8sconnect_cluster::{Cluster, Error, Kind, Location, NotYet, Placed, Scope};
-use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey, is_name};
+use k8sconnect_core::identity::{
+    DEFAULT_NAMESPACE, ObjectKey, is_api_version, is_kind, is_name, is_namespace,
+};
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use crate::messages;
@@ -33,13 +35,24 @@ pub(crate) fn misnamed(
     namespace: &Value<String>,
     path: impl Fn(&str) -> AttributePath,
 ) -> Diagnostics {
-    let namespace = namespace.as_str().filter(|namespace| !namespace.is_empty());
-    [("name", name.as_str()), ("namespace", namespace)]
-        .into_iter()
-        .filter_map(|(part, name)| Some((part, name?)))
-        .filter(|(_, name)| !is_name(name))
-        .map(|(part, name)| messages::data::no_name(name, path(part)))
-        .collect()
+    let name = name.as_str().filter(|name| !is_name(name));
+    let namespace = namespace.as_str().filter(|it| !it.is_empty() && !is_namespace(it));
+    let name = name.map(|name| messages::data::no_name(name, path("name")));
+    let namespace = namespace.map(|it| messages::data::no_namespace(it, path("namespace")));
+    name.into_iter().chain(namespace).collect()
+}
+
+/// What of a group, a version and a kind that the user wrote can be none.
+pub(crate) fn miscalled(
+    api_version: &Value<String>,
+    kind: &Value<String>,
+    path: impl Fn(&str) -> AttributePath,
+) -> Diagnostics {
+    let version = api_version.as_str().filter(|text| !is_api_version(text));
+    let kind = kind.as_str().filter(|text| !is_kind(text));
+    let version = version.map(|text| messages::data::no_api_version(text, path("api_version")));
+    let kind = kind.map(|text| messages::data::no_kind(text, path("kind")));
+    version.into_iter().chain(kind).collect()
 }
 
 /// The key of an object of this kind, as the server knows it.

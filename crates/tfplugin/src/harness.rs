@@ -12,11 +12,14 @@
 //! It is not Terraform: no graph, no state file, no expressions. Configurations are given as
 //! [`Value`]s; attributes that are left out are null.
 
+mod catalogue;
 mod compatible;
 mod proposed;
 mod valid;
 mod walk;
 mod wire;
+
+pub use catalogue::{Block, Sort};
 
 use crate::context::Capabilities;
 use crate::diagnostic::Diagnostics;

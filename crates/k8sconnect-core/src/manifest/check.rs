@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{ManifestError, SERVER_METADATA};
 use crate::field::{FieldPath, PathElement};
-use crate::identity::{Gvk, ID_ANNOTATION, ObjectKey};
+use crate::identity::{Gvk, ID_ANNOTATION, ObjectKey, is_name, is_namespace};
 use crate::yaml::{Document, Step};
 
 /// Which object a part of a document is, the whole of it or an item of a list, and no more: whether
@@ -67,11 +67,15 @@ impl<'a> Check<'a> {
             self.errors.push(ManifestError::GenerateName { line });
         }
         let name = self.required_text(metadata, &["metadata"], "name");
+        if let Some(name) = name.clone().filter(|name| !is_name(name)) {
+            let line = self.line(&["metadata", "name"]);
+            self.errors.push(ManifestError::ObjectName { line, name });
+        }
         let namespace = match metadata.get("namespace") {
             None | Some(Value::Null) => None,
             Some(Value::String(namespace)) if namespace.is_empty() => None,
             Some(Value::String(namespace)) => {
-                if !is_label(namespace) {
+                if !is_namespace(namespace) {
                     let line = self.line(&["metadata", "namespace"]);
                     let name = namespace.clone();
                     self.errors.push(ManifestError::NamespaceName { line, name });
@@ -171,13 +175,6 @@ impl<'a> Check<'a> {
             self.at.iter().copied().chain(path.iter().map(|name| Step::Key(name))).collect();
         self.document.position_of(&steps).unwrap_or(self.document.position).line
     }
-}
-
-/// Whether a namespace can bear this name: the server refuses to make one of another name, so that
-/// waiting for it would be in vain.
-fn is_label(name: &str) -> bool {
-    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    name.len() <= 63 && name.chars().all(inside) && !name.starts_with('-') && !name.ends_with('-')
 }
 
 fn describe(value: &Value) -> &'static str {

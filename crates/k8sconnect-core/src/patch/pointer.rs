@@ -14,6 +14,10 @@ impl Pointer {
             return Some(Self(Vec::new()));
         }
         let tokens = text.strip_prefix('/')?.split('/');
+        // `~` stands for itself only as `~0`.
+        if text.split('~').skip(1).any(|after| !after.starts_with(['0', '1'])) {
+            return None;
+        }
         Some(Self(tokens.map(|token| token.replace("~1", "/").replace("~0", "~")).collect()))
     }
 
@@ -81,6 +85,9 @@ mod tests {
         assert_eq!(pointer.0[2], "example.com/a~b");
         assert_eq!(pointer.to_string(), "/metadata/annotations/example.com~1a~0b");
         assert_eq!(Pointer::parse("spec"), None);
+        for wrong in ["/a~", "/a~2", "/~~0"] {
+            assert_eq!(Pointer::parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

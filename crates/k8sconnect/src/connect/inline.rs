@@ -1,6 +1,6 @@
 //! A cluster that is described part by part: where it is, whom to trust, who we are.
 
-use k8sconnect_cluster::{Auth, Connection, ConnectionError, Exec, Identity, Secret, Tls, Trust};
+use k8sconnect_cluster::{Auth, Connection, ConnectionError, Exec, Identity, Tls, Trust};
 use k8sconnect_cluster::{Host, inline as part};
 use tfplugin::{Diagnostics, Value};
 
@@ -145,16 +145,26 @@ impl Checked<'_> {
         };
         let api_version = part("api_version", &exec.api_version, part::plugin_version);
         let command = part("command", &exec.command, part::plugin_command);
-        let args = exec.args.known().into_iter().flatten();
+        let place = self.place.attribute("exec");
+        let mut told = |name: &str, error| {
+            self.problems.push(place.attribute(name).point(said::unusable(&error)));
+        };
+        // A null among them is how conditions leave one out.
+        let args = exec.args.known().into_iter().flatten().filter_map(Value::as_str);
+        let args = args
+            .filter_map(|arg| part::plugin_argument(arg).map_err(|error| told("args", error)).ok());
+        let args = args.collect();
         let env = exec.env.known().into_iter().flatten();
+        let env = env.filter_map(|(name, value)| {
+            let variable = part::plugin_variable(name, value.as_str()?);
+            variable.map_err(|error| told("env", error)).ok()
+        });
+        let env = env.collect();
         Some(Exec {
             api_version: api_version?,
             command: command?,
-            // A null among them is how conditions leave one out.
-            args: args.filter_map(|arg| arg.as_str().map(Secret::from)).collect(),
-            env: env
-                .filter_map(|(name, value)| Some((name.clone(), Secret::from(value.as_str()?))))
-                .collect(),
+            args,
+            env,
             install_hint: None,
             cluster: None,
         })

@@ -3,7 +3,7 @@
 //! All that is wrong is told at once. A part that is not known yet may turn out to be anything,
 //! nothing included, so it neither contradicts others nor is missing.
 
-use k8sconnect_cluster::{Connection, KubeconfigFiles};
+use k8sconnect_cluster::{Connection, ConnectionError, KubeconfigFiles};
 use tfplugin::{Diagnostics, FromData, Value};
 
 use super::inline;
@@ -101,13 +101,21 @@ pub(super) fn reach(
         return Ok(Reach::Unknown);
     }
     let context = cluster.context.known().map(String::as_str);
+    let at_fault = |source: &str, error: ConnectionError| {
+        let name = match error {
+            // The kubeconfig's own `current-context` may be the one that is not there.
+            ConnectionError::UnknownContext { .. } if context.is_some() => "context",
+            _ => source,
+        };
+        place.attribute(name).point(said::unusable(&error))
+    };
     let connection = match (inline, &cluster.kubeconfig, &cluster.config_path) {
         (Some(connection), _, _) => connection,
         (None, Value::Known(text), _) => Connection::from_kubeconfig(text, context)
-            .map_err(|error| place.attribute("kubeconfig").point(said::unusable(&error)))?,
+            .map_err(|error| at_fault("kubeconfig", error))?,
         (None, _, Value::Known(list)) if files == Files::Read => KubeconfigFiles::load(list)
             .and_then(|files| files.connection(context))
-            .map_err(|error| place.attribute("config_path").point(said::unusable(&error)))?,
+            .map_err(|error| at_fault("config_path", error))?,
         (None, _, _) => return Ok(Reach::Unknown),
     };
     Ok(Reach::Ready(Box::new(connection)))

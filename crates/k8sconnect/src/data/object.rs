@@ -89,6 +89,8 @@ impl DataSource for ObjectData {
         notices.extend(connect::warnings(&config.cluster));
         let mut problems =
             place::misnamed(&config.name, &config.namespace, |part| AttributePath::root(part));
+        let at = |part: &str| AttributePath::root(part);
+        problems.extend(place::miscalled(&config.api_version, &config.kind, at));
         let checked = connect::check(&config.cluster, &config.cluster_name);
         problems.extend(checked.err().into_iter().flatten());
         problems.into_result().map(|_| ())

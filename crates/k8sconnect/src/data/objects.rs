@@ -86,8 +86,9 @@ impl DataSource for ObjectsData {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         notices.extend(connect::warnings(&config.cluster));
-        let mut problems =
-            place::misnamed(&Value::Null, &config.namespace, |part| AttributePath::root(part));
+        let at = |part: &str| AttributePath::root(part);
+        let mut problems = place::misnamed(&Value::Null, &config.namespace, at);
+        problems.extend(place::miscalled(&config.api_version, &config.kind, at));
         let checked = connect::check(&config.cluster, &config.cluster_name);
         problems.extend(checked.err().into_iter().flatten());
         problems.into_result().map(|_| ())

@@ -6,14 +6,15 @@ use k8sconnect_cluster::{Found, Location, Placed, Scope};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use k8sconnect_core::manifest;
 use tfplugin::{
-    Attribute, Context, Data, Diagnostics, Ephemeral, Opened, Private, Schema, Value, model,
+    Attribute, AttributePath, Context, Data, Diagnostics, Ephemeral, Opened, Private, Schema,
+    Value, model,
 };
 
 use crate::connect::{self, ClusterModel};
 use crate::data::reach;
 use crate::messages::data::Asked;
 use crate::session::Session;
-use crate::{dynamic, messages};
+use crate::{dynamic, messages, place};
 
 pub(crate) struct EphemeralObject {
     session: Arc<Session>,
@@ -90,7 +91,12 @@ impl Ephemeral for EphemeralObject {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         notices.extend(connect::warnings(&config.cluster));
-        connect::check(&config.cluster, &config.cluster_name)
+        let at = |part: &str| AttributePath::root(part);
+        let mut problems = place::misnamed(&config.name, &config.namespace, at);
+        problems.extend(place::miscalled(&config.api_version, &config.kind, at));
+        let checked = connect::check(&config.cluster, &config.cluster_name);
+        problems.extend(checked.err().into_iter().flatten());
+        problems.into_result().map(|_| ())
     }
 
     async fn open(

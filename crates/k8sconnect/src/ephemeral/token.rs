@@ -10,16 +10,18 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use k8sconnect_cluster::{Token, TokenRequest};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
 use tfplugin::{
-    Attribute, AttributePath, Context, Diagnostics, Ephemeral, Opened, Private, Schema, Type,
-    Value, model,
+    Attribute, AttributePath, Context, Diagnostics, Ephemeral, Number, Opened, Private, Schema,
+    Type, Value, model,
 };
 
 use crate::connect::{self, ClusterModel};
-use crate::messages;
 use crate::session::Session;
+use crate::{messages, place};
 
 /// Less the server does not grant.
 const SHORTEST: i64 = 600;
+/// The longest that the API server takes.
+const LONGEST: i64 = 1 << 32;
 
 pub(crate) struct EphemeralToken {
     session: Arc<Session>,
@@ -40,7 +42,7 @@ model! {
         namespace: Value<String>,
         uid: Value<String>,
         audiences: Value<Vec<Value<String>>>,
-        expiration_seconds: Value<i64>,
+        expiration_seconds: Value<Number>,
         token: Value<String>,
         expires_at: Value<String>,
     }
@@ -102,12 +104,20 @@ impl Ephemeral for EphemeralToken {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         notices.extend(connect::warnings(&config.cluster));
-        let mut problems = Diagnostics::new();
-        if let Some(seconds) = config.expiration_seconds.known()
-            && *seconds < SHORTEST
-        {
-            let path = AttributePath::root("expiration_seconds");
-            problems.push(messages::ephemeral::too_short(*seconds, SHORTEST).at(path));
+        let mut problems =
+            place::misnamed(&config.service_account, &config.namespace, |part| match part {
+                "name" => AttributePath::root("service_account"),
+                part => AttributePath::root(part),
+            });
+        if let Some(number) = config.expiration_seconds.known() {
+            let told = match number.as_i64() {
+                Some(SHORTEST..=LONGEST) => None,
+                Some(seconds) if seconds < SHORTEST => {
+                    Some(messages::ephemeral::too_short(seconds, SHORTEST))
+                }
+                _ => Some(messages::ephemeral::no_lifetime(number.as_str(), LONGEST)),
+            };
+            problems.extend(told.map(|told| told.at(AttributePath::root("expiration_seconds"))));
         }
         if let Err(wrong) = connect::check(&config.cluster, &config.cluster_name) {
             problems.extend(wrong);
@@ -138,7 +148,7 @@ impl Ephemeral for EphemeralToken {
             namespace: &namespace,
             account: &key.name,
             audiences: &audiences,
-            expiration_seconds: config.expiration_seconds.known().copied(),
+            expiration_seconds: config.expiration_seconds.known().and_then(Number::as_i64),
         };
         let cluster = super::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
         let asked = cluster.request_token(&request).await;

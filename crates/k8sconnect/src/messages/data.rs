@@ -52,11 +52,53 @@ pub(crate) fn not_there(at: &Location) -> Diagnostic {
 /// A text that can be the name of no object, or of no namespace.
 pub(crate) fn no_name(name: &str, path: AttributePath) -> Diagnostic {
     Diagnostic::error(
-        format!("No object can be meant by `{path} = {name:?}`"),
+        format!("No object can be meant by `{path} = {}`", quoted(name)),
         "A name is one step of an address, so that it can be neither empty nor hold `/` or `%`.\n\n\
          Write the name as `kubectl get` shows it.",
     )
     .at(path)
+}
+
+/// A text that can be the name of no namespace.
+pub(crate) fn no_namespace(name: &str, path: AttributePath) -> Diagnostic {
+    Diagnostic::error(
+        format!("No namespace can be meant by `{path} = {}`", quoted(name)),
+        "The name of a namespace is made of small letters, digits and `-`, with a letter or a digit \
+         at both ends, and is at most 63 long.\n\n\
+         Write the name as `kubectl get namespaces` shows it.",
+    )
+    .at(path)
+}
+
+/// A text that can be no group and version.
+pub(crate) fn no_api_version(text: &str, path: AttributePath) -> Diagnostic {
+    Diagnostic::error(
+        format!("No version can be meant by `{path} = {}`", quoted(text)),
+        "It is a version alone, such as `v1`, or a group and a version, such as `apps/v1`.\n\n\
+         Write what stands under `apiVersion` in a manifest of the kind; `kubectl api-resources` \
+         lists them.",
+    )
+    .at(path)
+}
+
+/// A text that can be no kind.
+pub(crate) fn no_kind(text: &str, path: AttributePath) -> Diagnostic {
+    Diagnostic::error(
+        format!("No kind can be meant by `{path} = {}`", quoted(text)),
+        "A kind is one word of letters and digits, such as `ConfigMap`.\n\n\
+         Write what stands under `kind` in a manifest; `kubectl api-resources` lists them.",
+    )
+    .at(path)
+}
+
+/// A text in quotes, and not all of one that would fill the screen.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut shown: String = text.chars().take(LONGEST).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("{shown:?}")
 }
 
 pub(crate) fn no_such_kind(asked: &Asked<'_>, gvk: &Gvk, nearest: Option<&str>) -> Diagnostic {

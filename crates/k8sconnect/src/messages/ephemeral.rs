@@ -82,6 +82,17 @@ pub(crate) fn no_token(key: &ObjectKey, error: &Error) -> Diagnostic {
     }
 }
 
+/// A number that is no count of seconds, or too large a one.
+pub(crate) fn no_lifetime(asked: &str, longest: i64) -> Diagnostic {
+    Diagnostic::error(
+        format!("No token can be asked for `expiration_seconds = {asked}`"),
+        format!(
+            "It is a whole number of seconds, and the API server takes none above {longest}.\n\n\
+             Ask for less, or leave `expiration_seconds` out."
+        ),
+    )
+}
+
 pub(crate) fn too_short(seconds: i64, shortest: i64) -> Diagnostic {
     Diagnostic::error(
         "The token would be too short-lived",

@@ -71,6 +71,10 @@ fn advice(error: &ManifestError) -> &'static str {
             "Remove the annotation: it tells which state holds the object, and is set by every \
              apply. To take over an object that bears it, set `adopt = true` or import it."
         }
+        ManifestError::ObjectName { .. } => {
+            "A name is one step of an address: it holds neither `/` nor `%`, and is neither `.` nor \
+             `..`."
+        }
         ManifestError::NamespaceName { .. } => {
             "A namespace is named with lower-case letters, digits and `-`, begins and ends with a \
              letter or a digit, and has at most 63 characters."

@@ -369,6 +369,7 @@ fn ephemeral_messages() -> Vec<Diagnostic> {
         ephemeral::no_account(&robot),
         ephemeral::no_token(&robot, &forbidden),
         ephemeral::too_short(60, 600),
+        ephemeral::no_lifetime("1.5", 1 << 32),
     ]
 }
 

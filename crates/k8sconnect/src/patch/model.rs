@@ -8,11 +8,11 @@ use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::projection::Projection;
 use k8sconnect_core::text::nfc;
-use tfplugin::{Diagnostic, Value, model};
+use tfplugin::{AttributePath, Diagnostic, Value, model};
 
 use crate::connect::ClusterModel;
 use crate::leaves::ProjectionMap;
-use crate::messages;
+use crate::{messages, place};
 
 model! {
     /// What the user wrote, and what we computed.
@@ -127,13 +127,12 @@ impl Target {
 impl Target {
     /// What of it can be no name.
     pub(crate) fn problems(&self) -> Vec<Diagnostic> {
-        let namespace = self.namespace.as_str().filter(|namespace| !namespace.is_empty());
-        [("name", self.name.as_str()), ("namespace", namespace)]
-            .into_iter()
-            .filter_map(|(part, name)| Some((part, name?)))
-            .filter(|(_, name)| !is_name(name))
-            .map(|(part, name)| messages::patch::no_name(part, name))
-            .collect()
+        let at = |part: &str| AttributePath::root("target").attribute(part);
+        let name = self.name.as_str().filter(|name| !is_name(name));
+        let name = name.map(|name| messages::patch::no_name("name", name));
+        let namespace = place::misnamed(&Value::Null, &self.namespace, at);
+        let kind = place::miscalled(&self.api_version, &self.kind, at);
+        name.into_iter().chain(namespace).chain(kind).collect()
     }
 }
 

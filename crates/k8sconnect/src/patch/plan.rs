@@ -177,7 +177,13 @@ pub(crate) fn read(
                 .map(Some)
                 .map_err(|errors| messages::patch::unusable(&errors, attribute, key).into())
         }
-        _ => Err(messages::patch::one_of_three(known.len()).into()),
+        (several, _) => {
+            let told = messages::patch::one_of_three(several.len());
+            Err(match several.get(1) {
+                Some((_, second, _)) => told.at(AttributePath::root(*second)).into(),
+                None => told.into(),
+            })
+        }
     }
 }
 

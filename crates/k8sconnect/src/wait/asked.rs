@@ -70,19 +70,15 @@ struct Reading {
 
 impl Reading {
     fn key(&mut self, object: &ObjectRef) -> Option<ObjectKey> {
-        let parts = [("api_version", &object.api_version), ("kind", &object.kind)];
+        self.unknown |= object.api_version.is_unknown() || object.kind.is_unknown();
         self.unknown |= object.namespace.is_unknown() || object.name.is_unknown();
         let root = AttributePath::root("object_ref");
         let misnamed =
             place::misnamed(&object.name, &object.namespace, |part| root.clone().attribute(part));
-        self.problems.extend(misnamed);
-        for (name, value) in parts {
-            self.unknown |= value.is_unknown();
-            if value.as_str() == Some("") {
-                let path = root.clone().attribute(name);
-                self.problems.push(messages::wait::empty(name).at(path));
-            }
-        }
+        let miscalled = place::miscalled(&object.api_version, &object.kind, |part| {
+            root.clone().attribute(part)
+        });
+        self.problems.extend(misnamed.into_iter().chain(miscalled));
         let namespace = object.namespace.known().filter(|name| !name.is_empty()).cloned();
         Some(ObjectKey { gvk: gvk(object)?, namespace, name: object.name.known()?.clone() })
     }

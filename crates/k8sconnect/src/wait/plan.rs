@@ -23,6 +23,10 @@ pub(crate) async fn plan(
 ) -> Result<Planned<WaitModel>, Diagnostics> {
     let Plan { config, prior, proposed, private } = request;
     let asked = Asked::read(&config)?;
+    if prior.is_none() {
+        // The way is looked for, not gone: one that is not there is better told before the apply.
+        session.reach(&config.cluster, &config.cluster_name)?;
+    }
     let awaited = match &asked {
         Some(asked) if !asked.goal.hands_on() => Value::Null,
         _ => Value::Unknown,

@@ -21,6 +21,8 @@ impl Inner {
     ) -> Result<proto::Findings, Diagnostics> {
         let source = self.data_source(&request.type_name)?;
         let config = decode_present("configuration", request.config, source.value_type())?;
+        rules::refuse_computed(&config, source.schema(), told);
+        rules::refuse_missing(&config, source.schema(), told);
         source.validate(&self.context(None), config, told).await?;
         Ok(proto::Findings::default())
     }

@@ -22,6 +22,8 @@ impl Inner {
     ) -> Result<proto::Findings, Diagnostics> {
         let ephemeral = self.ephemeral(&request.type_name)?;
         let config = decode_present("configuration", request.config, ephemeral.value_type())?;
+        rules::refuse_computed(&config, ephemeral.schema(), told);
+        rules::refuse_missing(&config, ephemeral.schema(), told);
         ephemeral.validate(&self.context(None), config, told).await?;
         Ok(proto::Findings::default())
     }

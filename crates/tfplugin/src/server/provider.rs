@@ -1,7 +1,7 @@
 //! The methods about the provider as a whole: what it offers, its configuration, its stop.
 
 use super::wire::decode_present;
-use super::{Inner, proto};
+use super::{Inner, proto, rules};
 use crate::diagnostic::Diagnostics;
 
 impl Inner {
@@ -61,8 +61,9 @@ impl Inner {
         request: proto::ConfigRequest,
         told: &mut Diagnostics,
     ) -> Result<proto::ValidateProviderConfigResponse, Diagnostics> {
-        let config =
-            decode_present("provider configuration", request.config, &self.schema_and_type().1)?;
+        let (schema, ty) = self.schema_and_type();
+        let config = decode_present("provider configuration", request.config, ty)?;
+        rules::refuse_missing(&config, schema, told);
         self.provider.validate(&self.context(None), config, told)?;
         Ok(proto::ValidateProviderConfigResponse::default())
     }

@@ -30,6 +30,7 @@ impl Inner {
             rules::refuse_write_only(&config, resource.schema(), told);
         }
         rules::refuse_computed(&config, resource.schema(), told);
+        rules::refuse_missing(&config, resource.schema(), told);
         resource.validate(&context, config, told).await?;
         Ok(proto::Findings::default())
     }

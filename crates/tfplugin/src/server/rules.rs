@@ -55,6 +55,58 @@ pub(super) fn refuse_computed(config: &Data, schema: &Schema, told: &mut Diagnos
     }
 }
 
+/// Refuses null for attributes that the user must set. Terraform sees to it that they are written,
+/// and not that what is written comes to anything.
+pub(super) fn refuse_missing(config: &Data, schema: &Schema, told: &mut Diagnostics) {
+    fn walk(
+        value: &Value,
+        attributes: &BTreeMap<String, Attribute>,
+        path: &mut AttributePath,
+        told: &mut Diagnostics,
+    ) {
+        let mut into = |step, inner: &Value, attributes, told: &mut _| {
+            path.push(step);
+            walk(inner, attributes, path, told);
+            path.pop();
+        };
+        match value {
+            Value::Known(Data::Object(values)) => {
+                for (name, attribute) in attributes {
+                    let value = values.get(name).unwrap_or(&Value::Null);
+                    path.push(Step::Attribute(name.clone()));
+                    if value.is_null() && attribute.mode() == Some(Mode::Required) {
+                        let detail =
+                            format!("`{path}` must be set, and is null.\n\nGive it a value.");
+                        let summary = "A required attribute has no value";
+                        told.push(Diagnostic::error(summary, detail).at(path.clone()));
+                    }
+                    if let Shape::Nested(_, inner) = attribute.shape() {
+                        walk(value, inner, path, told);
+                    }
+                    path.pop();
+                }
+            }
+            Value::Known(Data::List(items)) => {
+                for (at, item) in items.iter().enumerate() {
+                    into(Step::Index(at as i64), item, attributes, told);
+                }
+            }
+            Value::Known(Data::Map(entries)) => {
+                for (key, entry) in entries {
+                    into(Step::Key(key.clone()), entry, attributes, told);
+                }
+            }
+            // The elements of a set have no address; the set's stands for them.
+            Value::Known(Data::Set(items)) => {
+                items.iter().for_each(|item| walk(item, attributes, path, told));
+            }
+            Value::Known(_) | Value::Null | Value::Unknown => {}
+        }
+    }
+    let whole = Value::Known(config.clone());
+    walk(&whole, schema.attributes(), &mut AttributePath::default(), told);
+}
+
 /// Refuses write-only values when the calling program would store them.
 pub(super) fn refuse_write_only(config: &Data, schema: &Schema, told: &mut Diagnostics) {
     let mut stripped = config.clone();

@@ -67,6 +67,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     vec![
         wait::unanswered(web.key(), &Error::Refused(Box::new(forbidden))),
         data::no_name("a/b", AttributePath::root("object_ref").attribute("name")),
+        data::no_namespace("Shop", AttributePath::root("namespace")),
+        data::no_api_version("apps/v1/x", AttributePath::root("api_version")),
+        data::no_kind("Config Map", AttributePath::root("kind")),
         wait::failed(&asked(Goal::Rollout), &up("1 of 2 replicas are available"), &around),
         wait::failed(&asked(Goal::Rollout), &never(&wait::image_trouble(&look(&pod))), &around),
         wait::failed(
