@@ -347,5 +347,5 @@ async fn every_malformed_configuration_is_answered_at_the_place_that_is_wrong() 
     let called = functions(&core, &mut wrong).await;
     assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
     assert!(pointed + called >= LEAST, "only {pointed} configurations and {called} calls");
-    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }

@@ -23,16 +23,15 @@ fn names(path: &AttributePath) -> Vec<&str> {
 
 /// The configuration in which an attribute can be right.
 pub(super) fn ready_for(good: &Value, path: &AttributePath) -> Value {
-    let Some(at) = path.steps().iter().position(|step| {
-        !matches!(step, Step::Attribute(name) if name == "cluster" || name == "clusters")
-            && !matches!(step, Step::Key(_))
-    }) else {
-        return good.clone();
+    let is_above = |step: &&Step| match step {
+        Step::Attribute(name) => name == "cluster" || name == "clusters",
+        Step::Key(_) => true,
+        Step::Index(_) => false,
     };
-    let above = &path.steps()[..at];
+    let above: Vec<_> = path.steps().iter().take_while(is_above).cloned().collect();
     let first = names(path);
     let host = ("host", Value::from("https://127.0.0.1:1"));
-    let replaced = |parts: Vec<(&'static str, Value)>| with(good, above, object(parts));
+    let replaced = |parts: Vec<(&'static str, Value)>| with(good, &above, object(parts));
     let exec = || {
         let version = Value::from("client.authentication.k8s.io/v1");
         object([("api_version", version), ("command", Value::from("true"))])
@@ -61,7 +60,7 @@ pub(super) fn ready_for(good: &Value, path: &AttributePath) -> Value {
             with(good, &[Step::Attribute("content".into())], Value::Null)
         }
         ["wait_for", "field_value" | "condition" | "rollout" | "ready" | "deleted"] => {
-            with(good, path.steps().split_last().unwrap_or((&path.steps()[0], &[])).1, object([]))
+            with(good, &[Step::Attribute("wait_for".into())], object([]))
         }
         _ => good.clone(),
     }
