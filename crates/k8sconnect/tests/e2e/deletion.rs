@@ -1,5 +1,7 @@
 //! How objects go, and how it is told when they do not.
 
+use std::time::Duration;
+
 use serde_json::json;
 use testkit::{Target, Tool};
 
@@ -287,6 +289,9 @@ async fn a_destroy_that_its_namespace_held_up_can_be_run_again() {
     let target = Target::new("v1", "ConfigMap", name.as_str(), "pinned");
     let none = json!({"metadata": {"finalizers": null}});
     at.cluster.act_as("operator").merge_patch(&target, none).await.unwrap();
+    // Its controller looks again when it likes, which may be later than in two seconds.
+    let space = Target::new("v1", "Namespace", None, &name);
+    at.cluster.wait_until(&space, Duration::from_secs(120), |it| it.is_none()).await.unwrap();
     at.destroy().await;
 }
 
