@@ -287,9 +287,9 @@ async fn nothing_leaks(tool: Tool) {
     }
     // A login that may not even look.
     search.write(&Configuration { certified: "{ kubeconfig = file(\"basic\") }", ..GOOD });
-    let plan = search.at.plan_changes().await;
+    let plan = search.at.plan_fails().await;
+    says(&plan.text, "did not accept the login");
     search.clean("a plan by password", &plan.text);
-    search.saved_plan().await;
     search.write(&Configuration { image: "nginx:1.30", ..GOOD });
     search.at.runner.variable("env", LATER);
     let plan = search.at.plan_changes().await;
