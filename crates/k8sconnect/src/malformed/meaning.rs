@@ -288,7 +288,7 @@ fn in_cluster(block: &Block, names: &[&str], long: &str) -> Vec<(Value, Stage)> 
             "{",
             "text",
             "\u{0}",
-            "/root/.kube/config",
+            "/nowhere/.kube/config",
             "contexts: 5",
             "current-context: gone",
             "apiVersion: v1\nkind: Config",
