@@ -228,7 +228,7 @@ async fn a_namespace_that_none_can_be_is_refused_before_anything_is_listed() {
     for namespace in ["..", "a/b"] {
         let asked = [("api_version", "v1"), ("kind", "ConfigMap"), ("namespace", namespace)];
         let refused = read(&world, OBJECTS, &asked).await.unwrap_err();
-        let summary = format!("No object can be meant by `namespace = {namespace:?}`");
+        let summary = format!("No namespace can be meant by `namespace = {namespace:?}`");
         assert_eq!(refused.summary, summary);
     }
 }
