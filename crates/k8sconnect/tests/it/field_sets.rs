@@ -178,7 +178,7 @@ async fn the_fields_of_a_body_are_those_that_the_server_records() {
     let world = World::new().await;
     let definition = world.kinds().into_iter().find(|kind| kind.name == "crd-structural").unwrap();
     world.make(&definition).await;
-    let seed = fastrand::u64(..);
+    let seed = 1;
     let mut rng = Rng::with_seed(seed);
     for n in 0..OBJECTS {
         let mut author = Author {

@@ -71,7 +71,7 @@ fn means_the_same(ours: &Json, theirs: &Json) -> bool {
 }
 
 fn drawn<T>(strategy: impl Strategy<Value = T>) -> Vec<T> {
-    let mut runner = TestRunner::default();
+    let mut runner = TestRunner::new(settings());
     let one = |_| strategy.new_tree(&mut runner).unwrap().current();
     (0..settings().cases).map(one).collect()
 }
