@@ -277,8 +277,9 @@ async fn credentials_that_may_not_read_lose_nothing() {
     at.kubeconfig(&at.cluster.kubeconfig_for("may-do-nothing", None).unwrap());
     // State takes the new way in; from now on it may not read.
     at.apply().await;
-    let plan = at.plan_empty().await;
+    let plan = at.plan_fails().await;
     says(&plan.text, "could not be refreshed");
+    says(&plan.text, "could not be looked at, so nothing can be planned for it");
     says(&plan.text, "may-do-nothing");
     at.kubeconfig(&at.cluster.kubeconfig());
     at.apply().await;
