@@ -1,6 +1,6 @@
 //! Every sort of field of every sort of object: it settles at once, and goes back to the leaf.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testkit::Target;
@@ -133,8 +133,10 @@ async fn an_object_whose_kind_comes_in_the_same_run_is_patched_when_both_are_the
     let operator = cluster.act_as("operator");
     let makes = async {
         operator.apply(&definition).await.unwrap();
-        // The kind is served a moment later.
+        // The kind is served a moment later, of which no watch tells.
+        let deadline = Instant::now() + Duration::from_secs(60);
         while operator.apply(&gizmo).await.is_err() {
+            assert!(Instant::now() < deadline, "the kind was never served");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };

@@ -1,6 +1,6 @@
 //! Every goal of a wait in one configuration, by a way to the cluster that breaks off.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
 use serde_json::json;
@@ -151,7 +151,9 @@ async fn every_goal_is_reached_over_broken_watches_and_nothing_is_written() {
 
         let deletion = async {
             let path = format!("/api/v1/namespaces/{ns}/configmaps/going");
+            let deadline = Instant::now() + Duration::from_secs(120);
             while proxy.requests_since(0, &path).is_empty() {
+                assert!(Instant::now() < deadline, "nobody waits for it to go");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
             at.cluster.delete(&Target::new("v1", "ConfigMap", ns, "going")).await.unwrap();
