@@ -34,6 +34,8 @@ pub(crate) struct Options {
     /// Chooses spellings and edits; a run with the same one does the same.
     pub(crate) seed: u64,
     pub(crate) course: Course,
+    /// Leaves of these documents only, by a part of their label.
+    pub(crate) only: Option<String>,
 }
 
 /// What the documents go through.
@@ -69,7 +71,8 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
     match options.course {
         Course::Life => live(&cluster, options.seed, objects, gates, &mut ledger).await?,
         Course::Leaves(extent) => {
-            let mut sweep = Sweep::new(&cluster, extent, options.seed, &mut ledger);
+            let only = options.only.as_deref();
+            let mut sweep = Sweep::new(&cluster, extent, options.seed, only, &mut ledger);
             heading(&format!("{} objects", objects.len()));
             sweep.add(objects).await?;
             heading(&format!("{} objects that judge others", gates.len()));

@@ -1,11 +1,12 @@
-//! `cargo xtask demo | test | corpus | faults | bench | supply | reproduce`: the commands that a
-//! newcomer and CI run.
+//! `cargo xtask demo | cluster | test | corpus | faults | bench | supply | reproduce`: the commands
+//! that a newcomer and CI run.
 //! They only drive; what they drive lives in `testkit` and in the crates themselves.
 
 #![expect(clippy::print_stdout, reason = "a command line tool talks to its user")]
 
 mod bench;
 mod cargo;
+mod cluster;
 mod corpus;
 mod demo;
 mod faults;
@@ -23,6 +24,7 @@ usage: cargo xtask <command>
 
   demo [--keep]      the provider at work on a real API server, told step by step
                      --keep leaves the cluster up and says how to use it
+  cluster            a whole control plane to try things on, until Ctrl-C
   test [--fast] [--kubernetes VERSION] [FILTER]
                      formats, lints and every test; the last line counts them
                      --fast runs what needs no cluster
@@ -30,9 +32,10 @@ usage: cargo xtask <command>
   corpus DIR [--seed N]
                      every document of the YAML files in DIR through its whole life;
                      a table of what failed. N repeats a run
-  corpus DIR --every-leaf | --sample N [--seed N]
+  corpus DIR --every-leaf | --sample N [--seed N] [--only PART]
                      every leaf of those documents (or N edits of each) changed and
-                     removed in turn and planned, without Terraform
+                     removed in turn and planned, without Terraform; with PART just of
+                     those with it in their name
   faults [--quick] [CASE]
                      every operation with every fault at every request, and the provider
                      killed there; a table of what became of each
@@ -67,6 +70,7 @@ async fn run() -> Result<ExitCode> {
     match words.as_slice() {
         ["demo"] => demo::run(demo::Afterwards::Remove).await,
         ["demo", "--keep"] => demo::run(demo::Afterwards::Keep).await,
+        ["cluster"] => cluster::run().await,
         ["test", flags @ ..] => test::run(test_options(flags)?).await,
         ["corpus", flags @ ..] => {
             let options = corpus_options(flags)?;
@@ -133,6 +137,7 @@ fn corpus_options(flags: &[&str]) -> Result<corpus::Options> {
     let mut folder = None;
     let mut seed = fastrand::u64(..1_000_000);
     let mut course = corpus::Course::Life;
+    let mut only = None;
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
         match *flag {
@@ -142,6 +147,10 @@ fn corpus_options(flags: &[&str]) -> Result<corpus::Options> {
                 let most = usize::try_from(number(flag, flags.next())?)?;
                 course = corpus::Course::Leaves(corpus::Extent::Sample(most));
             }
+            "--only" => {
+                let part = flags.next().context("`--only` needs a part of a document's name")?;
+                only = Some((*part).to_owned());
+            }
             unknown if unknown.starts_with('-') => {
                 bail!("`{unknown}` is not a flag of `corpus`\n\n{USAGE}")
             }
@@ -150,7 +159,10 @@ fn corpus_options(flags: &[&str]) -> Result<corpus::Options> {
         }
     }
     let folder = folder.with_context(|| format!("`corpus` needs a folder\n\n{USAGE}"))?;
-    Ok(corpus::Options { folder, seed, course })
+    if only.is_some() && course == corpus::Course::Life {
+        bail!("`--only` goes with `--every-leaf` or `--sample`\n\n{USAGE}");
+    }
+    Ok(corpus::Options { folder, seed, course, only })
 }
 
 fn test_options(flags: &[&str]) -> Result<test::Options> {

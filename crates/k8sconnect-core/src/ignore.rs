@@ -113,7 +113,7 @@ impl Ignoring {
         let leaves: Vec<_> = set
             .leaves()
             .into_iter()
-            .filter(|path| at(object, path).is_some_and(|v| v.is_object() || v.is_array()))
+            .filter(|path| at(object, path).is_some_and(holds_something))
             .collect();
         let mut reaching = Vec::new();
         for pattern in &self.patterns {
@@ -132,8 +132,8 @@ impl Ignoring {
             return oddities;
         }
         let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
-        let told = known.union(&leaves_of(written, &known));
-        let all = told.union(&leaves_of(object, &known));
+        let told = known.union(&leaves_of(written, &known, object));
+        let all = told.union(&leaves_of(object, &known, object));
         let wholes = all.leaves();
         for pattern in &self.patterns {
             let text = pattern.text();
@@ -169,7 +169,8 @@ impl Ignoring {
         }
         let ours = owners.applied_by(manager);
         let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
-        let candidates = leaves_of(written, &known).union(&ours.leaves().into_iter().collect());
+        let mut candidates = leaves_of(written, &known, live);
+        candidates = candidates.union(&ours.leaves().into_iter().collect());
         for path in self.among(&candidates, live).members() {
             let held_by_others = owners.others(manager).any(|o| o.fields.below(&path).is_some());
             let held_by_us = ours.below(&path).is_some();
@@ -195,7 +196,7 @@ pub struct Oddities {
 
 fn reaches_into_any(pattern: &Pattern, wholes: &[FieldPath], object: &Value) -> bool {
     wholes.iter().any(|leaf| {
-        at(object, leaf).is_some_and(|value| value.is_object() || value.is_array())
+        at(object, leaf).is_some_and(holds_something)
             && pattern.relation(leaf, object) == Some(Relation::ReachesInto)
     })
 }
@@ -207,18 +208,35 @@ fn nearest(text: &str, fields: &FieldSet) -> Option<FieldPath> {
     near.map(|(_, path)| path)
 }
 
+/// Whether a map or a list that is owned as a leaf is one: while it is empty, nobody can tell.
+fn holds_something(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => !map.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => false,
+    }
+}
+
 /// The leaves of what was written, named by the keys that anybody's fields are known by. Items that
 /// nobody knows yet are left out: they are new, and sent whole.
-fn leaves_of(written: &Value, known: &FieldSet) -> FieldSet {
-    fn collect(value: &Value, known: &FieldSet, path: &mut FieldPath, into: &mut FieldSet) {
+fn leaves_of(written: &Value, known: &FieldSet, live: &Value) -> FieldSet {
+    fn collect(
+        value: &Value,
+        known: &FieldSet,
+        live: Option<&Value>,
+        path: &mut FieldPath,
+        into: &mut FieldSet,
+    ) {
         let nothing = FieldSet::default();
+        let is_whole = known.is_leaf() && live.is_some_and(holds_something);
         match value {
-            Value::Object(map) if !map.is_empty() && !known.is_leaf() => {
+            Value::Object(map) if !map.is_empty() && !is_whole => {
                 for (name, value) in map {
                     let element = PathElement::field(name.clone());
                     let below = known.child(&element).unwrap_or(&nothing).clone();
+                    let live = live.and_then(|live| step(live, &element));
                     path.push(element);
-                    collect(value, &below, path, into);
+                    collect(value, &below, live, path, into);
                     path.pop();
                 }
             }
@@ -226,8 +244,9 @@ fn leaves_of(written: &Value, known: &FieldSet) -> FieldSet {
                 let items = Items::new(value, known);
                 for (element, below) in known.children() {
                     if let Some(item) = items.step_written(element) {
+                        let live = live.and_then(|live| step(live, element));
                         path.push(element.clone());
-                        collect(item, below, path, into);
+                        collect(item, below, live, path, into);
                         path.pop();
                     }
                 }
@@ -237,7 +256,7 @@ fn leaves_of(written: &Value, known: &FieldSet) -> FieldSet {
         }
     }
     let mut found = FieldSet::default();
-    collect(written, known, &mut FieldPath::default(), &mut found);
+    collect(written, known, Some(live), &mut FieldPath::default(), &mut found);
     found
 }
 

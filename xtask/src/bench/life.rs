@@ -13,6 +13,7 @@ use testkit::{ControlPlane, Filter, Mirrored, Request, Run, Runner, Tool, Usage,
 use super::Distance;
 use super::contender::Contender;
 use super::workload::Workload;
+use crate::screen::{Ink, line, paint};
 
 /// A slow peer may take this long for one command; more is a failure.
 const PATIENCE: Duration = Duration::from_secs(3600);
@@ -133,9 +134,24 @@ impl Life<'_> {
                     best = again;
                 }
             }
+            line(&paint(Ink::Dim, &self.told(&best)));
             all.push(best);
         }
         Ok(all)
+    }
+
+    /// Told as it goes: large setups take minutes.
+    fn told(&self, one: &Measured) -> String {
+        let spent = |time: Duration| format!("{:.1}", time.as_secs_f64());
+        format!(
+            "    {:<24}{:<24}{:>7} s; of the processor: provider {}, Terraform {}, server {}",
+            self.contender.name(),
+            one.phase.name(),
+            spent(one.wall),
+            spent(one.usage.processor),
+            spent(one.terraform),
+            spent(one.server),
+        )
     }
 
     async fn measure(&self, phase: Phase, runner: &Runner, warded: &Warded) -> Result<Measured> {

@@ -41,6 +41,8 @@ pub(crate) struct Sweep<'a> {
     pub(crate) cluster: &'a ControlPlane,
     pub(crate) extent: Extent,
     pub(crate) seed: u64,
+    /// Only documents with this in their label are edited; all are applied.
+    pub(crate) only: Option<&'a str>,
     pub(crate) ledger: &'a mut Ledger,
     made: Vec<Made>,
     sum: Tally,
@@ -58,10 +60,11 @@ impl<'a> Sweep<'a> {
         cluster: &'a ControlPlane,
         extent: Extent,
         seed: u64,
+        only: Option<&'a str>,
         ledger: &'a mut Ledger,
     ) -> Self {
         let (made, sum, refusals) = (Vec::new(), Tally::default(), BTreeMap::new());
-        Self { cluster, extent, seed, ledger, made, sum, refusals }
+        Self { cluster, extent, seed, only, ledger, made, sum, refusals }
     }
 
     /// Applies the documents in the order in which they need one another, then edits them.
@@ -96,12 +99,16 @@ impl<'a> Sweep<'a> {
         let Some(Made { document, state }) = self.made.get(at) else {
             return;
         };
+        if self.only.is_some_and(|part| !document.label.contains(part)) {
+            return;
+        }
         let label = document.label.clone();
         let crowds = self.crowds(document, at);
         let count = crowds.len();
         let work = Arc::new(Work {
             crowds,
             next: AtomicUsize::new(0),
+            label: label.clone(),
             specimen: Specimen {
                 kubeconfig: self.cluster.kubeconfig(),
                 manifest: document.exhibit.value.clone(),
@@ -180,6 +187,7 @@ impl<'a> Sweep<'a> {
 struct Work {
     crowds: Vec<Vec<Edit>>,
     next: AtomicUsize,
+    label: String,
     specimen: Specimen,
 }
 
@@ -193,7 +201,14 @@ impl Work {
             let Some(crowd) = self.crowds.get(n) else {
                 return found;
             };
-            found.extend(crowd::plan(&core, &self.specimen, crowd.clone()).await);
+            let verdicts = crowd::plan(&core, &self.specimen, crowd.clone()).await;
+            for (edit, verdict) in &verdicts {
+                // Told at once: the rest of the document may take an hour.
+                if let Verdict::Swallowed(why) = verdict {
+                    line(&format!("{}: {edit}: {why}", self.label));
+                }
+            }
+            found.extend(verdicts);
         }
     }
 }

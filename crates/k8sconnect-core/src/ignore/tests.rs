@@ -56,6 +56,20 @@ fn what_nobody_owns_is_left_out_and_leaves_no_empty_map_behind() {
     assert_eq!(body, json!({"data": {"k": "v"}}));
 }
 
+/// Whoever empties a map holds it like something atomic. Found by a random story.
+#[test]
+fn a_map_that_others_emptied_hides_no_ignored_key() {
+    let written = json!({"spec": {"area": 5, "labels": {"x": "1"}}});
+    let held = owners(&[("alice", json!({"f:spec": {"f:labels": {}}}))]);
+    for live in [json!({"spec": {"area": 5, "labels": {}}}), json!({"spec": {"area": 5}})] {
+        let body = ignoring(&[r#"spec.labels["x"]"#]).body(&written, &live, &held, US);
+        assert_eq!(body, json!({"spec": {"area": 5}}));
+    }
+    let atomic = json!({"spec": {"area": 5, "labels": {"y": "2"}}});
+    let body = ignoring(&[r#"spec.labels["x"]"#]).body(&written, &atomic, &held, US);
+    assert_eq!(body, written, "a map that is owned whole is sent whole");
+}
+
 fn containers(image: &str) -> Value {
     json!({"containers": [{"name": "app", "image": image, "tty": true}]})
 }
