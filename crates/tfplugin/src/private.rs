@@ -1,15 +1,18 @@
 //! Private state: what a resource remembers beside the state that users see.
 //!
-//! The bytes have the shape that providers built on the Go framework write, a JSON object of
-//! base64-encoded JSON by key, so that a provider can take over the state of its predecessor.
-//! It is stored in the state file without encryption and is not shown in plans. Keys this
+//! It is written [`packed`], and read also in the shape that providers built on the Go framework
+//! write, a JSON object of base64-encoded JSON by key, so that a provider can take over the state of
+//! its predecessor. It is stored in the state file without encryption and is not shown in plans. Keys this
 //! provider does not know are kept. Nothing that a delete needs may live here alone: Terraform
 //! deletes a tainted object that it replaces without handing over its private state.
+
+mod packed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -22,14 +25,19 @@ pub struct Private {
     entries: BTreeMap<String, Vec<u8>>,
     /// Told apart from keys that were never there, so that an answer can be laid over the request.
     removed: BTreeSet<String>,
+    /// The bytes that it was read from, while they still say what it holds.
+    stored: Option<Bytes>,
 }
 
 /// Private state that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateError {
-    /// The bytes are not an object of base64 by key.
+    /// The bytes are neither packed nor an object of base64 by key.
     #[error("the private state is not a JSON object of base64-encoded values: {0}")]
     Envelope(String),
+    /// The packed bytes are damaged.
+    #[error("the private state is damaged: {0}")]
+    Packed(&'static str),
     /// The value under a key is not what is asked for.
     #[error("the private state under `{key}` cannot be read: {problem}")]
     Entry {
@@ -54,6 +62,15 @@ impl Private {
         if bytes.is_empty() {
             return Ok(Self::default());
         }
+        let entries = match packed::is_packed(bytes) {
+            true => packed::unpack(bytes).map_err(PrivateError::Packed)?,
+            false => Self::from_framework(bytes)?,
+        };
+        let stored = Some(Bytes::copy_from_slice(bytes));
+        Ok(Self { entries, removed: BTreeSet::new(), stored })
+    }
+
+    fn from_framework(bytes: &[u8]) -> Result<packed::Entries, PrivateError> {
         // The parser's message may quote what it met, so only the place is passed on.
         let encoded: BTreeMap<String, String> = serde_json::from_slice(bytes).map_err(|err| {
             PrivateError::Envelope(format!("line {}, column {}", err.line(), err.column()))
@@ -65,21 +82,22 @@ impl Private {
             })?;
             entries.insert(key, bytes);
         }
-        Ok(Self { entries, removed: BTreeSet::new() })
+        Ok(entries)
     }
 
-    /// The bytes to store; none at all if there are no keys.
+    /// The bytes to store: none at all if there are no keys, those that it was read from if nothing
+    /// has changed.
     pub fn to_bytes(&self) -> Vec<u8> {
-        if self.entries.is_empty() {
-            return Vec::new();
+        match &self.stored {
+            _ if self.entries.is_empty() => Vec::new(),
+            Some(stored) => stored.to_vec(),
+            None => packed::pack(&self.entries),
         }
-        let encoded: BTreeMap<&str, String> = self
-            .entries
-            .iter()
-            .map(|(key, bytes)| (key.as_str(), STANDARD.encode(bytes)))
-            .collect();
-        // A map of strings always has a JSON form.
-        serde_json::to_vec(&encoded).unwrap_or_default()
+    }
+
+    /// All that is kept, by key.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.entries.iter().map(|(key, bytes)| (key.as_str(), bytes.as_slice()))
     }
 
     /// The value under a key, if there is one.
@@ -96,6 +114,7 @@ impl Private {
         let bytes = serde_json::to_vec(value)
             .map_err(|problem| PrivateError::Unwritable { key: key.to_owned(), problem })?;
         self.removed.remove(key);
+        self.stored = None;
         self.entries.insert(key.to_owned(), bytes);
         Ok(())
     }
@@ -103,6 +122,7 @@ impl Private {
     /// Forgets a key.
     pub fn remove(&mut self, key: &str) {
         self.entries.remove(key);
+        self.stored = None;
         self.removed.insert(key.to_owned());
     }
 
@@ -118,10 +138,16 @@ impl Private {
 
     /// This answer laid over what the request held.
     pub(crate) fn over(self, request: Self) -> Self {
+        let held = &request.entries;
+        let changes = self.removed.iter().any(|key| held.contains_key(key))
+            || self.entries.iter().any(|(key, bytes)| held.get(key) != Some(bytes));
+        if !changes {
+            return request;
+        }
         let mut entries = request.entries;
         entries.retain(|key, _| !self.removed.contains(key));
         entries.extend(self.entries);
-        Self { entries, removed: BTreeSet::new() }
+        Self { entries, ..Self::default() }
     }
 }
 
@@ -138,12 +164,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_and_writes_the_envelope_of_the_go_framework() {
+    fn reads_the_envelope_of_the_go_framework_and_leaves_it_while_nothing_changes() {
         let stored = br#"{"baseline":"eyJyZXZpc2lvbiI6M30=",".internal":"dHJ1ZQ=="}"#;
-        let private = Private::from_bytes(stored).unwrap();
+        let mut private = Private::from_bytes(stored).unwrap();
         let baseline: BTreeMap<String, i64> = private.get("baseline").unwrap().unwrap();
         assert_eq!(baseline["revision"], 3);
+        assert_eq!(private.to_bytes(), stored);
+        private.set("baseline", &baseline).unwrap();
+        assert_ne!(private.to_bytes(), stored);
         assert_eq!(Private::from_bytes(&private.to_bytes()).unwrap(), private);
+    }
+
+    #[test]
+    fn an_answer_that_changes_nothing_gives_back_the_very_bytes() {
+        let stored = br#"{"kept":"MQ=="}"#;
+        let request = Private::from_bytes(stored).unwrap();
+        let mut answer = Private::default();
+        answer.set("kept", &1).unwrap();
+        answer.remove("never there");
+        assert_eq!(answer.over(request).to_bytes(), stored);
     }
 
     #[test]

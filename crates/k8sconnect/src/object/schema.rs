@@ -24,7 +24,9 @@ pub(crate) fn schema() -> Schema {
         )
         .attribute(
             "yaml_body_wo",
-            Attribute::string().optional().sensitive().write_only().describe(
+            // Not sensitive as well: nobody is shown it anyway, and Terraform would go through the
+            // values of every object to mark one that is never there.
+            Attribute::string().optional().write_only().describe(
                 "The object, as `yaml_body` has it, but never stored, neither in a plan nor in \
                  state, and with all its values hidden. It may hold ephemeral values. Needs \
                  Terraform or OpenTofu 1.11 or later.",

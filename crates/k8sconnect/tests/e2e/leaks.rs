@@ -13,6 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use testkit::{Target, Tool};
+use tfplugin::Private;
 
 use crate::workspace::{Workspace, says};
 use configuration::*;
@@ -135,11 +136,9 @@ impl Search {
         for instance in state["resources"].as_array().unwrap().iter().flat_map(|it| {
             it["instances"].as_array().unwrap().iter().filter(|it| it["private"].is_string())
         }) {
-            let private = decoded(instance["private"].as_str().unwrap());
-            self.clean("private state", &private);
-            let entries: Value = serde_json::from_str(&private).unwrap();
-            for entry in entries.as_object().unwrap().values() {
-                self.clean("private state", &decoded(entry.as_str().unwrap()));
+            let private = BASE64.decode(instance["private"].as_str().unwrap()).unwrap();
+            for (_, entry) in Private::from_bytes(&private).unwrap().entries() {
+                self.clean("private state", std::str::from_utf8(entry).unwrap());
                 opened += 1;
             }
         }
@@ -155,10 +154,6 @@ impl Search {
         let ours = log.lines().filter(|line| line.contains("k8sconnect_cluster"));
         self.clean("the provider's log", &ours.collect::<Vec<_>>().join("\n"));
     }
-}
-
-fn decoded(text: &str) -> String {
-    String::from_utf8(BASE64.decode(text).unwrap()).unwrap()
 }
 
 fn forget_what_users_wrote(json: &mut Value) {
