@@ -1,12 +1,10 @@
 //! Private state: what a resource remembers beside the state that users see.
 //!
-//! It is written [`packed`], and read also in the shape that providers built on the Go framework
-//! write, a JSON object of base64-encoded JSON by key, so that a provider can take over the state of
-//! its predecessor. It is stored in the state file without encryption and is not shown in plans. Keys this
+//! The bytes have the shape that providers built on the Go framework write, a JSON object of
+//! base64-encoded JSON by key, so that a provider can take over the state of its predecessor.
+//! It is stored in the state file without encryption and is not shown in plans. Keys this
 //! provider does not know are kept. Nothing that a delete needs may live here alone: Terraform
 //! deletes a tainted object that it replaces without handing over its private state.
-
-mod packed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,12 +30,9 @@ pub struct Private {
 /// Private state that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateError {
-    /// The bytes are neither packed nor an object of base64 by key.
+    /// The bytes are not an object of base64 by key.
     #[error("the private state is not a JSON object of base64-encoded values: {0}")]
     Envelope(String),
-    /// The packed bytes are damaged.
-    #[error("the private state is damaged: {0}")]
-    Packed(&'static str),
     /// The value under a key is not what is asked for.
     #[error("the private state under `{key}` cannot be read: {problem}")]
     Entry {
@@ -62,15 +57,6 @@ impl Private {
         if bytes.is_empty() {
             return Ok(Self::default());
         }
-        let entries = match packed::is_packed(bytes) {
-            true => packed::unpack(bytes).map_err(PrivateError::Packed)?,
-            false => Self::from_framework(bytes)?,
-        };
-        let stored = Some(Bytes::copy_from_slice(bytes));
-        Ok(Self { entries, removed: BTreeSet::new(), stored })
-    }
-
-    fn from_framework(bytes: &[u8]) -> Result<packed::Entries, PrivateError> {
         // The parser's message may quote what it met, so only the place is passed on.
         let encoded: BTreeMap<String, String> = serde_json::from_slice(bytes).map_err(|err| {
             PrivateError::Envelope(format!("line {}, column {}", err.line(), err.column()))
@@ -82,7 +68,8 @@ impl Private {
             })?;
             entries.insert(key, bytes);
         }
-        Ok(entries)
+        let stored = Some(Bytes::copy_from_slice(bytes));
+        Ok(Self { entries, removed: BTreeSet::new(), stored })
     }
 
     /// The bytes to store: none at all if there are no keys, those that it was read from if nothing
@@ -91,7 +78,13 @@ impl Private {
         match &self.stored {
             _ if self.entries.is_empty() => Vec::new(),
             Some(stored) => stored.to_vec(),
-            None => packed::pack(&self.entries),
+            None => {
+                let encoded = |bytes: &Vec<u8>| STANDARD.encode(bytes);
+                let texts: BTreeMap<_, _> =
+                    self.entries.iter().map(|(key, bytes)| (key, encoded(bytes))).collect();
+                // A map of strings always has a JSON form.
+                serde_json::to_vec(&texts).unwrap_or_default()
+            }
         }
     }
 
@@ -164,15 +157,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_the_envelope_of_the_go_framework_and_leaves_it_while_nothing_changes() {
+    fn reads_and_writes_the_envelope_of_the_go_framework() {
         let stored = br#"{"baseline":"eyJyZXZpc2lvbiI6M30=",".internal":"dHJ1ZQ=="}"#;
-        let mut private = Private::from_bytes(stored).unwrap();
+        let private = Private::from_bytes(stored).unwrap();
         let baseline: BTreeMap<String, i64> = private.get("baseline").unwrap().unwrap();
         assert_eq!(baseline["revision"], 3);
-        assert_eq!(private.to_bytes(), stored);
-        private.set("baseline", &baseline).unwrap();
-        assert_ne!(private.to_bytes(), stored);
-        assert_eq!(Private::from_bytes(&private.to_bytes()).unwrap(), private);
+        let mut again = Private::from_bytes(&private.to_bytes()).unwrap();
+        assert_eq!(again, private);
+        again.set("baseline", &baseline).unwrap();
+        assert_eq!(Private::from_bytes(&again.to_bytes()).unwrap(), private);
     }
 
     #[test]

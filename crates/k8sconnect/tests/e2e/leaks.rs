@@ -12,7 +12,7 @@ mod configuration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
-use testkit::{Target, Tool};
+use testkit::{Target, Tool, kept};
 use tfplugin::Private;
 
 use crate::workspace::{Workspace, says};
@@ -137,8 +137,8 @@ impl Search {
             it["instances"].as_array().unwrap().iter().filter(|it| it["private"].is_string())
         }) {
             let private = BASE64.decode(instance["private"].as_str().unwrap()).unwrap();
-            for (_, entry) in Private::from_bytes(&private).unwrap().entries() {
-                self.clean("private state", std::str::from_utf8(entry).unwrap());
+            for text in kept(&Private::from_bytes(&private).unwrap()).unwrap() {
+                self.clean("private state", &text);
                 opened += 1;
             }
         }

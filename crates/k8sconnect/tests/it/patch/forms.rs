@@ -1,7 +1,7 @@
 //! What each form does to each sort of field, and that it settles.
 
 use serde_json::{Value as Json, json};
-use testkit::{Filter, Target};
+use testkit::{Filter, Target, kept};
 use tfplugin::harness::Action;
 
 use super::{PATCH, Ward, id, leaves, map, object, owners, refused, said};
@@ -329,8 +329,7 @@ async fn no_value_of_a_secret_is_shown_or_kept() {
         let state = ward.create(attribute, text).await;
         ward.settled(attribute, text, &state).await;
         let shown = format!("{told} {:?}", leaves(&state));
-        let kept: Vec<_> = state.private.entries().flat_map(|(_, entry)| entry).copied().collect();
-        let private = String::from_utf8(kept).unwrap();
+        let private = kept(&state.private).unwrap().concat();
         let note = format!("k8sconnect.terraform.io/patch-{}", id(&state));
         let note = ward.live().await["metadata"]["annotations"][note].to_string();
         for secret in ["hunter2", "aHVudGVyMi1vdXJz", "theirs", "dGhlaXJzLWI="] {
