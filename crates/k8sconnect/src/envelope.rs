@@ -96,15 +96,19 @@ pub(crate) fn unreadable(key: &str, why: &str) -> Diagnostics {
 mod tests {
     use super::*;
 
+    #[derive(Serialize, Deserialize)]
+    struct Content {
+        a: String,
+    }
+
     fn kept(text: &str) -> Private {
         let mut private = Private::default();
-        set(&mut private, "kept", std::collections::BTreeMap::from([("a", text)])).unwrap();
+        set(&mut private, "kept", Content { a: text.to_owned() }).unwrap();
         private
     }
 
     fn text_of(private: &Private) -> String {
-        let mut all = get::<std::collections::BTreeMap<String, String>>(private, "kept");
-        all.as_mut().unwrap().as_mut().unwrap().remove("a").unwrap()
+        get::<Content>(private, "kept").unwrap().unwrap().a
     }
 
     #[test]
