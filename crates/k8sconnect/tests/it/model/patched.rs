@@ -1,9 +1,9 @@
-//! Stories of an object of others that two patches of ours change: every field goes back to whom it
-//! was taken from.
+//! Stories of an object of others that two patches of ours change, each in a form of its own: every
+//! field goes back to whom it was taken from, whether its patch ends or only lets go of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tfplugin::Value;
 use tfplugin::harness::{Action, State};
 
@@ -12,11 +12,70 @@ use super::server::{Conflicts, Fields, LEAVES, Leaf, Manager, Server, spec};
 use crate::patch::{PATCH, configuration, id, said};
 use crate::world::World;
 
+/// How a patch is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Apply,
+    Merge,
+    Json,
+}
+
+impl Form {
+    fn attribute(self) -> &'static str {
+        match self {
+            Self::Apply => "patch",
+            Self::Merge => "merge_patch",
+            Self::Json => "json_patch",
+        }
+    }
+
+    /// A merge patch writes lists as a whole, and an operation needs the map that it adds to.
+    fn reaches(self, leaf: Leaf) -> bool {
+        match leaf {
+            Leaf::Area => false,
+            Leaf::Tag(_) => self == Self::Apply,
+            Leaf::Label(_) => self != Self::Json,
+            Leaf::Title | Leaf::Walled | Leaf::Seal => true,
+        }
+    }
+
+    fn text(self, fields: &Fields) -> String {
+        let spec = spec(fields);
+        match self {
+            Self::Apply | Self::Merge => json!({"spec": spec}).to_string(),
+            Self::Json => {
+                let add = |(name, value): (&String, &Json)| json!({"op": "add", "path": format!("/spec/{name}"), "value": value});
+                json!(spec.as_object().unwrap().iter().map(add).collect::<Vec<_>>()).to_string()
+            }
+        }
+    }
+
+    /// What a server does with it.
+    fn write(self, model: &mut Server, who: &Manager, fields: &Fields) {
+        match self {
+            Self::Apply => drop(model.apply(&who.0, fields, Conflicts::Force)),
+            Self::Merge | Self::Json => {
+                let set = fields.iter().map(|(leaf, choice)| (*leaf, Some(*choice))).collect();
+                model.update(&who.0, &set);
+            }
+        }
+    }
+}
+
 /// A patch that was applied.
 struct Made {
     state: State,
+    form: Form,
     fields: Fields,
+    /// What others have lost by it.
     former: BTreeMap<Manager, BTreeSet<Leaf>>,
+}
+
+impl Made {
+    fn manager(&self) -> Manager {
+        let operation = if self.form == Form::Apply { "Apply" } else { "Update" };
+        (format!("k8sconnect-patch-{}", id(&self.state)), operation)
+    }
 }
 
 pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
@@ -30,11 +89,12 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
     let mut made: [Option<Made>; 2] = [None, None];
     for _ in 0..steps {
         let which = story.rng.usize(..2);
-        match story.rng.u8(..10) {
+        match story.rng.u8(..12) {
             0..5 if made[which].is_none() => made[which] = Some(story.we_patch(which).await),
             0..2 => story.we_unpatch(&mut made[which]).await,
             2..5 => story.we_look(&mut made[which]).await,
-            5..7 => story.they_apply().await,
+            5..7 => story.we_change(which, &mut made[which]).await,
+            7..9 => story.they_apply().await,
             _ => story.they_edit().await,
         }
         story.agrees().await;
@@ -46,38 +106,75 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
 }
 
 impl Story<'_> {
-    fn patch_config(&self, fields: &Fields) -> Value {
-        let text = json!({"spec": spec(fields)}).to_string();
-        configuration(self.world.kubeconfig(), &self.target(), "patch", &text, &[])
+    fn patch_config(&self, form: Form, fields: &Fields) -> Value {
+        let text = form.text(fields);
+        configuration(self.world.kubeconfig(), &self.target(), form.attribute(), &text, &[])
     }
 
     /// Each of the patches has fields of its own: two that share one are refused.
-    async fn we_patch(&mut self, which: usize) -> Made {
-        let own: Vec<_> = LEAVES.into_iter().skip(1 + which).step_by(2).collect();
+    fn patched_fields(&mut self, which: usize, form: Form) -> Fields {
+        let own = LEAVES.into_iter().skip(1 + which).step_by(2);
+        let own: Vec<_> = own.filter(|leaf| form.reaches(*leaf)).collect();
         let mut fields: Fields = [(own[0], self.rng.u8(..own[0].choices()))].into();
         for leaf in self.some_of(&own, 0.5) {
             fields.insert(leaf, self.rng.u8(..leaf.choices()));
         }
-        self.tell(format!("we patch {fields:?}"));
-        let config = self.patch_config(&fields);
-        let plan = self.world.core().plan(PATCH, &config, None).await;
-        let plan = plan.unwrap_or_else(|failure| panic!("{failure}\n{}", self.so_far()));
-        let state = self.world.core().apply(PATCH, &config, None, &plan).await;
-        let state = state.unwrap_or_else(|failure| panic!("{failure}\n{}", self.so_far()));
-        let state = state.present().unwrap();
+        fields
+    }
+
+    async fn we_patch(&mut self, which: usize) -> Made {
+        let form = *self.rng.choice(&[Form::Apply, Form::Merge, Form::Json]).unwrap();
+        let fields = self.patched_fields(which, form);
+        self.tell(format!("we patch {fields:?} by {form:?}"));
+        let state = self.applied(form, &fields, None).await;
+        let mut made = Made { state, form, fields, former: BTreeMap::new() };
         let before = self.model.clone().unwrap();
-        let who = format!("k8sconnect-patch-{}", id(&state));
         let mut after = before.clone();
-        after.apply(&who, &fields, Conflicts::Force);
-        let lost = |(manager, held): (&Manager, &BTreeSet<Leaf>)| {
-            let kept = after.owners.get(manager).cloned().unwrap_or_default();
-            (manager.clone(), held.difference(&kept).copied().collect())
-        };
-        let former = before.owners.iter().map(lost).collect();
+        form.write(&mut after, &made.manager(), &made.fields);
+        made.former = after.lost_since(&before);
         self.model = Some(after);
-        let mut made = Some(Made { state, fields, former });
+        let mut made = Some(made);
         self.we_look(&mut made).await;
         made.unwrap()
+    }
+
+    /// Fields join the patch and leave it. Who took one from the patch in between is no former owner.
+    async fn we_change(&mut self, which: usize, made: &mut Option<Made>) {
+        let Some(had) = made.take() else { return };
+        let fields = self.patched_fields(which, had.form);
+        self.tell(format!("we change the patch {:?} to {fields:?}", had.fields));
+        let state = self.applied(had.form, &fields, Some(&had.state)).await;
+        let mut after = self.model.clone().unwrap();
+        after.hand_back(&had.manager(), |leaf| !fields.contains_key(leaf), &had.former);
+        let before = after.clone();
+        had.form.write(&mut after, &had.manager(), &fields);
+        let mut former = had.former.clone();
+        former.values_mut().for_each(|lost| lost.retain(|leaf| fields.contains_key(leaf)));
+        for (manager, lost) in after.lost_since(&before) {
+            let joined = lost.into_iter().filter(|leaf| !had.fields.contains_key(leaf));
+            former.entry(manager).or_default().extend(joined);
+        }
+        self.model = Some(after);
+        *made = Some(Made { state, fields, former, ..had });
+        self.agrees().await;
+        self.we_look(made).await;
+    }
+
+    async fn applied(&self, form: Form, fields: &Fields, prior: Option<&State>) -> State {
+        let config = self.patch_config(form, fields);
+        let core = self.world.core();
+        let prior = match prior {
+            Some(state) => Some(core.read(PATCH, state).await.unwrap().present().unwrap()),
+            None => None,
+        };
+        let plan = core.plan(PATCH, &config, prior.as_ref()).await;
+        let plan = plan.unwrap_or_else(|failure| panic!("{failure}\n{}", self.so_far()));
+        if let (Action::NoOp, Some(prior)) = (plan.action, &prior) {
+            return prior.clone();
+        }
+        let applied = self.world.core().apply(PATCH, &config, prior.as_ref(), &plan).await;
+        let applied = applied.unwrap_or_else(|failure| panic!("{failure}\n{}", self.so_far()));
+        applied.present().unwrap()
     }
 
     /// A plan of what stands as we left it is empty; of what others changed it is not.
@@ -85,7 +182,8 @@ impl Story<'_> {
         let Some(made) = made else { return };
         let core = self.world.core();
         let read = core.read(PATCH, &made.state).await.unwrap().present().unwrap();
-        let plan = core.plan(PATCH, &self.patch_config(&made.fields), Some(&read)).await;
+        let config = self.patch_config(made.form, &made.fields);
+        let plan = core.plan(PATCH, &config, Some(&read)).await;
         let plan = plan.unwrap_or_else(|failure| panic!("{failure}\n{}", self.so_far()));
         let values = &self.model.as_ref().unwrap().values;
         let stands = made.fields.iter().all(|(leaf, choice)| values.get(leaf) == Some(choice));
@@ -102,16 +200,15 @@ impl Story<'_> {
 
     /// Whether somebody took a field from the patch and gave it the value that it had.
     fn took_over(&self, made: &Made) -> bool {
-        let who = (format!("k8sconnect-patch-{}", id(&made.state)), "Apply");
-        let held = self.model.as_ref().unwrap().owners.get(&who).cloned().unwrap_or_default();
+        let owners = &self.model.as_ref().unwrap().owners;
+        let held = owners.get(&made.manager()).cloned().unwrap_or_default();
         made.fields.keys().any(|leaf| !held.contains(leaf))
     }
 
     async fn we_unpatch(&mut self, made: &mut Option<Made>) {
         let Some(made) = made.take() else { return };
-        let who = format!("k8sconnect-patch-{}", id(&made.state));
         self.tell(format!("we destroy the patch {:?}", made.fields));
         self.world.core().destroy(PATCH, &made.state).await.unwrap();
-        self.model.as_mut().unwrap().hand_back(&who, &made.former);
+        self.model.as_mut().unwrap().hand_back(&made.manager(), |_| true, &made.former);
     }
 }

@@ -208,14 +208,30 @@ impl Server {
         self.tidy();
     }
 
-    /// Gives what a manager holds to those who held it before, and ends the manager.
-    pub(crate) fn hand_back(&mut self, who: &str, former: &BTreeMap<Manager, BTreeSet<Leaf>>) {
-        let held = self.owners.remove(&(who.to_owned(), "Apply")).unwrap_or_default();
+    /// Gives what a manager holds of these leaves to those who held it before.
+    pub(crate) fn hand_back(
+        &mut self,
+        who: &Manager,
+        leaving: impl Fn(&Leaf) -> bool,
+        former: &BTreeMap<Manager, BTreeSet<Leaf>>,
+    ) {
+        let held = self.owners.remove(who).unwrap_or_default();
+        let (back, kept): (BTreeSet<_>, BTreeSet<_>) = held.into_iter().partition(leaving);
+        self.owners.insert(who.clone(), kept);
         for (owner, lost) in former {
-            let back = lost.intersection(&held).copied();
+            let back = lost.intersection(&back).copied();
             self.owners.entry(owner.clone()).or_default().extend(back);
         }
         self.tidy();
+    }
+
+    /// What each manager held before and does not hold now.
+    pub(crate) fn lost_since(&self, before: &Self) -> BTreeMap<Manager, BTreeSet<Leaf>> {
+        let lost = |(manager, held): (&Manager, &BTreeSet<Leaf>)| {
+            let kept = self.owners.get(manager).cloned().unwrap_or_default();
+            (manager.clone(), held.difference(&kept).copied().collect())
+        };
+        before.owners.iter().map(lost).collect()
     }
 
     fn disown(&mut self, leaf: Leaf) {
