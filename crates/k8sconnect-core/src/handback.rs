@@ -173,6 +173,27 @@ fn covered(set: &FieldSet, fields: &FieldSet) -> FieldSet {
     set.members().into_iter().filter(above).collect()
 }
 
+/// Fields that leave a patch, with what an entry holds as a whole and they are the last parts of.
+pub fn with_wholes<'a>(
+    leaving: &FieldSet,
+    held: &FieldSet,
+    stays: impl Iterator<Item = &'a FieldPath> + Clone,
+) -> FieldSet {
+    let mut all = leaving.clone();
+    for path in leaving.members() {
+        let elements = path.elements();
+        let above = (1..elements.len()).map(|n| FieldPath::new(elements[..n].iter().cloned()));
+        let whole = above.into_iter().find(|it| held.below(it).is_some_and(FieldSet::is_leaf));
+        if let Some(whole) = whole {
+            let mut parts = stays.clone().filter(|it| it.elements().starts_with(whole.elements()));
+            if parts.next().is_none() {
+                all.insert(&whole);
+            }
+        }
+    }
+    all
+}
+
 /// Puts fields into a manager's entry, which is made if there is none. The server knows one entry
 /// for each manager that applies, whatever version it applied in.
 fn give(owners: &mut Owners, to: &Manager, fields: &FieldSet) {

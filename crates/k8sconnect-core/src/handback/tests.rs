@@ -336,3 +336,15 @@ proptest! {
         prop_assert_eq!(back(&before, &after), back(&reversed(&before), &reversed(&after)));
     }
 }
+
+/// Found by a random story: operations name the fields of a map that is owned whole.
+#[test]
+fn what_is_held_whole_leaves_with_the_last_of_its_parts() {
+    let held = &owners(&[entry(OURS, "Update", "", json!({"f:spec": {"f:seal": {}}}))]).0[0].fields;
+    let path = |text: &str| text.parse::<FieldPath>().unwrap();
+    let leaving: FieldSet = [path("spec.seal.wax")].into_iter().collect();
+    let gone = with_wholes(&leaving, held, [path("spec.title")].iter());
+    assert!(gone.contains(&path("spec.seal")));
+    let gone = with_wholes(&leaving, held, [path("spec.seal.colour")].iter());
+    assert!(!gone.contains(&path("spec.seal")), "another part stays");
+}
