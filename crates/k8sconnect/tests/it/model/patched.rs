@@ -68,8 +68,12 @@ struct Made {
     form: Form,
     fields: Fields,
     /// What others have lost by it.
-    former: BTreeMap<Manager, BTreeSet<Leaf>>,
+    former: Held,
+    /// Who held what right after it was last written.
+    then: Held,
 }
+
+type Held = BTreeMap<Manager, BTreeSet<Leaf>>;
 
 impl Made {
     fn manager(&self) -> Manager {
@@ -127,18 +131,20 @@ impl Story<'_> {
         let fields = self.patched_fields(which, form);
         self.tell(format!("we patch {fields:?} by {form:?}"));
         let state = self.applied(form, &fields, None).await;
-        let mut made = Made { state, form, fields, former: BTreeMap::new() };
+        let mut made = Made { state, form, fields, former: Held::new(), then: Held::new() };
         let before = self.model.clone().unwrap();
         let mut after = before.clone();
         form.write(&mut after, &made.manager(), &made.fields);
         made.former = after.lost_since(&before);
+        made.then = after.owners.clone();
         self.model = Some(after);
         let mut made = Some(made);
         self.we_look(&mut made).await;
         made.unwrap()
     }
 
-    /// Fields join the patch and leave it. Who took one from the patch in between is no former owner.
+    /// Fields join the patch and leave it. Who took one from the patch in between is no former owner;
+    /// who held it beside the patch, and loses it now, is.
     async fn we_change(&mut self, which: usize, made: &mut Option<Made>) {
         let Some(had) = made.take() else { return };
         let fields = self.patched_fields(which, had.form);
@@ -150,12 +156,19 @@ impl Story<'_> {
         had.form.write(&mut after, &had.manager(), &fields);
         let mut former = had.former.clone();
         former.values_mut().for_each(|lost| lost.retain(|leaf| fields.contains_key(leaf)));
+        let none = BTreeSet::new();
+        let still_ours = before.owners.get(&had.manager()).unwrap_or(&none);
         for (manager, lost) in after.lost_since(&before) {
-            let joined = lost.into_iter().filter(|leaf| !had.fields.contains_key(leaf));
-            former.entry(manager).or_default().extend(joined);
+            let then = had.then.get(&manager).unwrap_or(&none);
+            let robbed = lost.into_iter().filter(|leaf| {
+                let joins = !had.fields.contains_key(leaf);
+                joins || still_ours.contains(leaf) || then.contains(leaf)
+            });
+            former.entry(manager).or_default().extend(robbed);
         }
+        let then = after.owners.clone();
         self.model = Some(after);
-        *made = Some(Made { state, fields, former, ..had });
+        *made = Some(Made { state, fields, former, then, ..had });
         self.agrees().await;
         self.we_look(made).await;
     }
