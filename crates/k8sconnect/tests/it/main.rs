@@ -22,6 +22,7 @@ mod ownership;
 mod passing;
 mod patch;
 mod readiness;
+mod room;
 mod secrecy;
 mod unseen;
 mod upgraded;
