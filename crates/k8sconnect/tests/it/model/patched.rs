@@ -69,6 +69,8 @@ struct Made {
     fields: Fields,
     /// What others have lost by it.
     former: Held,
+    /// Who held its fields before it did.
+    first: Held,
     /// Who held what right after it was last written.
     then: Held,
 }
@@ -131,11 +133,14 @@ impl Story<'_> {
         let fields = self.patched_fields(which, form);
         self.tell(format!("we patch {fields:?} by {form:?}"));
         let state = self.applied(form, &fields, None).await;
-        let mut made = Made { state, form, fields, former: Held::new(), then: Held::new() };
+        let nobody = Held::new();
+        let (former, then, first) = (nobody.clone(), nobody.clone(), nobody);
+        let mut made = Made { state, form, fields, former, then, first };
         let before = self.model.clone().unwrap();
         let mut after = before.clone();
         form.write(&mut after, &made.manager(), &made.fields);
         made.former = after.lost_since(&before);
+        made.first = before.owners.clone();
         made.then = after.owners.clone();
         self.model = Some(after);
         let mut made = Some(made);
@@ -144,7 +149,7 @@ impl Story<'_> {
     }
 
     /// Fields join the patch and leave it. Who took one from the patch in between is no former owner;
-    /// who held it beside the patch, and loses it now, is.
+    /// who held it before the patch and beside it, and has it no longer, is.
     async fn we_change(&mut self, which: usize, made: &mut Option<Made>) {
         let Some(had) = made.take() else { return };
         let fields = self.patched_fields(which, had.form);
@@ -156,19 +161,35 @@ impl Story<'_> {
         had.form.write(&mut after, &had.manager(), &fields);
         let mut former = had.former.clone();
         former.values_mut().for_each(|lost| lost.retain(|leaf| fields.contains_key(leaf)));
-        let none = BTreeSet::new();
-        let still_ours = before.owners.get(&had.manager()).unwrap_or(&none);
-        for (manager, lost) in after.lost_since(&before) {
-            let then = had.then.get(&manager).unwrap_or(&none);
-            let robbed = lost.into_iter().filter(|leaf| {
-                let joins = !had.fields.contains_key(leaf);
-                joins || still_ours.contains(leaf) || then.contains(leaf)
-            });
-            former.entry(manager).or_default().extend(robbed);
+        let lost = after.lost_since(&before);
+        let mut first = had.first.clone();
+        first.values_mut().for_each(|held| held.retain(|leaf| fields.contains_key(leaf)));
+        for leaf in fields.keys() {
+            let losers = lost.iter().filter(|(_, lost)| lost.contains(leaf)).map(|(who, _)| who);
+            let losers: BTreeSet<_> = losers.cloned().collect();
+            let robbed: BTreeSet<_> = match had.fields.contains_key(leaf) {
+                false => losers,
+                true if losers.is_empty() => losers,
+                true => {
+                    let held = |who: &&Manager| {
+                        let has = |held: &Held| held.get(*who).is_some_and(|it| it.contains(leaf));
+                        has(&had.first) && has(&had.then) && !has(&after.owners)
+                    };
+                    had.first.keys().filter(held).cloned().collect()
+                }
+            };
+            if !had.fields.contains_key(leaf) {
+                for who in before.holders(*leaf) {
+                    first.entry(who.clone()).or_default().insert(*leaf);
+                }
+            }
+            for who in robbed {
+                former.entry(who).or_default().insert(*leaf);
+            }
         }
         let then = after.owners.clone();
         self.model = Some(after);
-        *made = Some(Made { state, fields, former, then, ..had });
+        *made = Some(Made { state, fields, former, then, first, ..had });
         self.agrees().await;
         self.we_look(made).await;
     }
