@@ -49,7 +49,7 @@ struct Content {
     creations: BTreeMap<(String, ObjectKey), u64>,
     created: BTreeSet<String>,
     mended: BTreeMap<(String, ObjectKey), BTreeMap<String, String>>,
-    changed: BTreeMap<(String, ObjectKey), Outlook>,
+    changed: BTreeMap<(String, ObjectKey), BTreeMap<String, Outlook>>,
 }
 
 /// Whether two addresses of one configuration want opposite things of one object.
@@ -60,13 +60,17 @@ pub(crate) enum Claim {
     Contradicted,
 }
 
-/// An object that a plan changes.
+/// What a plan makes of an object.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Outlook {
-    /// As it was last seen, if that is known and is not what the last read of this run found.
-    pub(crate) seen: Option<Value>,
-    /// As the server says that it will be.
-    pub(crate) next: Value,
+pub(crate) enum Outlook {
+    /// Only the apply will tell.
+    Open,
+    Told {
+        /// As it was last seen, if that is known and is not what the last read of this run found.
+        seen: Option<Value>,
+        /// As the server says that it will be.
+        next: Value,
+    },
 }
 
 /// What is remembered of an object.
@@ -231,7 +235,8 @@ impl Memory {
         key: ObjectKey,
         leaves: BTreeMap<String, String>,
     ) {
-        self.content().mended.insert((host.to_string(), key), leaves);
+        // Several patches may mend one object, each its own leaves.
+        self.content().mended.entry((host.to_string(), key)).or_default().extend(leaves);
     }
 
     /// Whether one of these leaves of an object is planned to be put right.
@@ -248,15 +253,17 @@ impl Memory {
         })
     }
 
-    /// Notes what a plan makes of an object.
-    pub(crate) fn note_changed(&self, host: &Host, key: ObjectKey, outlook: Outlook) {
-        self.content().changed.insert((host.to_string(), key), outlook);
+    /// Notes what the plan of one resource makes of an object, by the resource's id.
+    pub(crate) fn note_changed(&self, host: &Host, key: ObjectKey, id: &str, outlook: Outlook) {
+        let place = (host.to_string(), key);
+        self.content().changed.entry(place).or_default().insert(id.to_owned(), outlook);
     }
 
-    /// What is planned to become of an object that is there.
-    pub(crate) fn outlook(&self, host: &Host, key: &ObjectKey) -> Option<Outlook> {
+    /// What is planned to become of an object that is there, by each that changes it.
+    pub(crate) fn outlooks(&self, host: &Host, key: &ObjectKey) -> Vec<Outlook> {
         let changed = &self.content().changed;
-        spellings(host, key).iter().find_map(|spelling| changed.get(spelling).cloned())
+        let found = spellings(host, key).into_iter().find_map(|spelling| changed.get(&spelling));
+        found.into_iter().flat_map(|all| all.values().cloned()).collect()
     }
 
     /// Notes that it was told what goes along with this object.
@@ -270,6 +277,11 @@ impl Memory {
 
     fn claim(contradicted: bool) -> Claim {
         if contradicted { Claim::Contradicted } else { Claim::Clear }
+    }
+
+    /// Notes that this process has read for the resource with this id, which needs nothing of it.
+    pub(crate) fn note_read(&self, id: &str) {
+        self.content().ids.insert(id.to_owned());
     }
 
     /// Whether this process has read the object of the resource with this id.

@@ -98,9 +98,9 @@ impl Resource for WaitResource {
         &self,
         _ctx: &Context,
         request: Plan<WaitModel>,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<Planned<WaitModel>, Diagnostics> {
-        plan::plan(&self.session, request).await
+        plan::plan(&self.session, request, notices).await
     }
 
     async fn create(

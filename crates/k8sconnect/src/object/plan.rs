@@ -23,6 +23,7 @@ use super::identity;
 use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::guard::Way;
+use crate::memory::Outlook;
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
@@ -51,6 +52,9 @@ pub(crate) async fn plan(
         (Given::Unknown, Some(held)) if is_same_version(&config, held) => held.manifest.clone(),
         (Given::Unknown, held) => {
             notices.push(messages::object::body_unknown());
+            if let Some(held) = &held {
+                leave_open(session, &config, held).await;
+            }
             return Ok(planned(later(proposed, held.as_ref())));
         }
     };
@@ -113,6 +117,16 @@ pub(crate) async fn plan(
             blast::tell(session, held, Fate::Replaced, notices).await;
             Ok(replaced(planned(*state)))
         }
+    }
+}
+
+/// Notes that an object may become anything, for whoever waits for something of it.
+async fn leave_open(session: &Session, config: &ObjectModel, held: &Held) {
+    if let Ok(Some(cluster)) = session.enter(&config.cluster, &config.cluster_name).await
+        && let Ok(location) = held.location(&cluster).await
+    {
+        let (host, key) = (cluster.host(), location.key());
+        session.memory.note_changed(host, key, held.id(), Outlook::Open);
     }
 }
 

@@ -15,6 +15,7 @@ use super::trial::{Remembered, Trial};
 use super::{foresight, outlook, upgrade};
 use crate::connect::Reach;
 use crate::guard::Way;
+use crate::memory::Outlook;
 use crate::messages;
 use crate::session::Session;
 use asked::Asked;
@@ -50,6 +51,9 @@ pub(crate) async fn plan(
     }
     let (Some(key), Some(patch)) = (&key, read(&config, key.as_ref())?) else {
         notices.push(messages::patch::unknown());
+        if let Some(held) = &held {
+            leave_open(session, &config, held).await;
+        }
         return Ok(planned(later(proposed, held.as_ref())));
     };
     if let Some(held) = &held {
@@ -98,6 +102,17 @@ pub(crate) async fn plan(
         None => asked.creation(proposed, live, adoption, notices).await?,
     };
     Ok(planned(state))
+}
+
+/// Notes that the target may become anything, for whoever waits for something of it.
+async fn leave_open(session: &Session, config: &PatchModel, held: &Held) {
+    if let Ok(Some(cluster)) = session.enter(&config.cluster, &config.cluster_name).await
+        && let targets = Targets::from(&*cluster)
+        && let Ok(location) = held.location(&targets).await
+    {
+        let (host, key) = (targets.host(), location.key());
+        session.memory.note_changed(host, key, held.id(), Outlook::Open);
+    }
 }
 
 /// Tells what a patch that moves takes from its new target. Terraform plans that as a creation too,

@@ -1,11 +1,16 @@
-//! Plan: nothing is asked of the cluster, unless the refresh could not. What is waited for is known
-//! once it was waited for.
+//! Plan: nothing is asked of the cluster, unless the refresh could not, or there was none. What is
+//! waited for is known once it was waited for.
 //!
 //! A wait that must be made again although nothing was written differently plans its result as
-//! unknown, also where it will be null: without a difference Terraform does not call.
+//! unknown, also where it will be null: without a difference Terraform does not call. So does one
+//! of which something is not known yet: once it is, it may be as it was, and whether the object is
+//! still the one that was waited for shows only then.
+
+use std::time::Duration;
 
 use k8sconnect_core::readiness::Goal;
-use tfplugin::{Data, Diagnostics, Plan, Planned, Value};
+use tfplugin::{Data, Diagnostics, FromData, Plan, Planned, Value};
+use tokio::time::Instant;
 
 use super::asked::Asked;
 use super::model::{WaitFor, WaitModel};
@@ -17,101 +22,150 @@ use crate::memory::Outlook;
 use crate::session::Session;
 use crate::{dynamic, messages};
 
+/// What a plan looks at by itself is worth a moment.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 pub(crate) async fn plan(
     session: &Session,
     request: Plan<WaitModel>,
+    notices: &mut Diagnostics,
 ) -> Result<Planned<WaitModel>, Diagnostics> {
     let Plan { config, prior, proposed, private } = request;
     let asked = Asked::read(&config)?;
-    if prior.is_none() {
-        // The way is looked for, not gone: one that is not there is better told before the apply.
-        session.reach(&config.cluster, &config.cluster_name)?;
-    }
     let awaited = match &asked {
         Some(asked) if !asked.goal.hands_on() => Value::Null,
         _ => Value::Unknown,
     };
-    let last = Waited::load(&private)?;
-    let failed = last.as_ref().is_some_and(|last| last.outcome == Outcome::Failed);
-    let touched = asked.as_ref().is_some_and(|asked| {
-        let handed_on = prior.as_ref().map(|prior| &prior.result);
-        is_touched(session, &config, asked, handed_on)
-    });
-    let lost = match &asked {
-        Some(asked) if prior.is_some() && Unread::load(&private)?.is_some() => {
-            is_lost(session, &config, asked, last.as_ref()).await?
-        }
-        _ => false,
+    let planned = |state| Planned {
+        state,
+        private: private.clone(),
+        requires_replace: vec![],
+        identity: None,
     };
-    let state = match prior {
-        None => WaitModel { id: Value::Unknown, result: awaited, ..proposed },
-        Some(prior) if failed || touched || lost => {
-            WaitModel { id: prior.id, result: Value::Unknown, ..proposed }
-        }
-        Some(prior) if waits_again(session, &prior, &config) => {
-            WaitModel { id: prior.id, result: awaited, ..proposed }
-        }
-        Some(prior) => WaitModel { id: prior.id, result: prior.result, ..proposed },
+    let Some(prior) = prior else {
+        // The way is looked for, not gone: one that is not there is better told before the apply.
+        session.reach(&config.cluster, &config.cluster_name)?;
+        return Ok(planned(WaitModel { id: Value::Unknown, result: awaited, ..proposed }));
     };
-    Ok(Planned { state, private, requires_replace: vec![], identity: None })
+    let result = match asked.filter(|_| is_known(&config)) {
+        None => Value::Unknown,
+        Some(asked) => {
+            let has_read = prior.id.as_str().is_some_and(|id| session.memory.has_read(id));
+            let touch = touched(session, &config, &asked, &prior.result);
+            if let (Some(Touch::Withheld(why)), true) = (&touch, has_read) {
+                notices.push(messages::wait::withheld(&asked, why));
+            }
+            let last = Waited::load(&private)?;
+            let failed = last.as_ref().is_some_and(|last| last.outcome == Outcome::Failed);
+            // Terraform plans once more while it applies, in a process that reads nothing. What was
+            // planned as a change and comes to none, by what is known now, had something unknown in
+            // it: what another process did to the object, only the object tells.
+            let unseen =
+                Unread::load(&private)?.is_some() || (!has_read && is_same(&prior, &proposed));
+            if waits_again(session, &prior, &config) {
+                awaited
+            } else if failed
+                || touch.is_some()
+                || (unseen && is_lost(session, &config, &asked, last.as_ref()).await)
+            {
+                Value::Unknown
+            } else {
+                prior.result.clone()
+            }
+        }
+    };
+    Ok(planned(WaitModel { id: prior.id, result, ..proposed }))
 }
 
-/// Whether what was waited for is not there any more, where the refresh could not look.
+/// Whether all that the user wrote is known.
+fn is_known(config: &WaitModel) -> bool {
+    Value::Known(config.clone().into_data()).is_wholly_known()
+}
+
+/// Whether nothing is written differently, not even how long to wait.
+fn is_same(prior: &WaitModel, proposed: &WaitModel) -> bool {
+    let (id, result) = (prior.id.clone(), prior.result.clone());
+    *prior == WaitModel { id, result, ..proposed.clone() }
+}
+
+/// Whether what was waited for is not there any more, where no refresh could look. Who cannot look
+/// either knows no more than before, and nothing hangs on it: there is nothing to be written.
 async fn is_lost(
     session: &Session,
     config: &WaitModel,
     asked: &Asked,
     last: Option<&Waited>,
-) -> Result<bool, Diagnostics> {
+) -> bool {
     if asked.goal == Goal::Deleted {
-        return Ok(false);
+        return false;
     }
-    let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? else {
-        return Ok(false);
+    let Ok(Some(cluster)) = session.enter(&config.cluster, &config.cluster_name).await else {
+        return false;
     };
-    match look(&cluster, asked).await {
+    match look(&cluster.until(Instant::now() + PATIENCE), asked).await {
         Ok(Look::Present(object)) => {
-            Ok(asked.goal.is_lost(&object) || last.is_some_and(|it| it.was_for_another(&object)))
+            asked.goal.is_lost(&object) || last.is_some_and(|it| it.was_for_another(&object))
         }
-        Ok(Look::Absent) => Ok(true),
-        Ok(Look::NotServed) => Ok(false),
-        Err(error) => Err(messages::whereabouts::seen_by_nobody(&asked.key, &error).into()),
+        Ok(Look::Absent) => true,
+        Ok(Look::NotServed) | Err(_) => false,
     }
+}
+
+/// What a run does to the object that makes its wait necessary.
+enum Touch {
+    /// It makes the object, or changes or mends what the wait is about.
+    Changed,
+    /// It changes the object so that what is waited for will not be there, and why not.
+    Withheld(String),
 }
 
 /// Whether this run makes the object, changes what the last wait handed on, or puts leaves of it
 /// right that are among the triggers: what somebody else changed meanwhile and is now changed back
 /// leaves no trace in them. Terraform plans what a wait refers to before the wait.
-fn is_touched(
+fn touched(
     session: &Session,
     config: &WaitModel,
     asked: &Asked,
-    handed_on: Option<&Value<Data>>,
-) -> bool {
+    handed_on: &Value<Data>,
+) -> Option<Touch> {
     if asked.goal == Goal::Deleted {
-        return false;
+        return None;
     }
     let Ok(Reach::Ready(connection)) = session.reach(&config.cluster, &config.cluster_name) else {
-        return false;
+        return None;
     };
+    let outlooks = session.memory.outlooks(&connection.host, &asked.key);
+    if outlooks.iter().any(|outlook| hands_on_otherwise(asked, outlook, handed_on)) {
+        // Of several changes none tells what the others leave.
+        return Some(match outlooks.as_slice() {
+            [Outlook::Told { next, .. }] => {
+                asked.goal.missing_in(next).map_or(Touch::Changed, Touch::Withheld)
+            }
+            _ => Touch::Changed,
+        });
+    }
     let triggers = config.triggers.known().into_iter().flatten();
     let triggers = triggers.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-    session.memory.is_made(&connection.host, &asked.key)
-        || session.memory.mends_any(&connection.host, &asked.key, triggers)
-        || session
-            .memory
-            .outlook(&connection.host, &asked.key)
-            .is_some_and(|outlook| hands_on_otherwise(asked, &outlook, handed_on))
+    let touched = session.memory.is_made(&connection.host, &asked.key)
+        || session.memory.mends_any(&connection.host, &asked.key, triggers);
+    touched.then_some(Touch::Changed)
 }
 
 /// Whether there will be something else to hand on. Where nobody wrote since the object was read,
 /// what was handed on is what it held then.
-fn hands_on_otherwise(asked: &Asked, outlook: &Outlook, handed_on: Option<&Value<Data>>) -> bool {
-    let next = asked.goal.excerpt(&outlook.next);
-    match (&outlook.seen, handed_on) {
-        (Some(seen), _) => asked.goal.excerpt(seen) != next,
-        (None, Some(handed_on)) => next.map_or(Value::Null, dynamic::from_json) != *handed_on,
-        (None, None) => false,
+fn hands_on_otherwise(asked: &Asked, outlook: &Outlook, handed_on: &Value<Data>) -> bool {
+    let Outlook::Told { seen, next } = outlook else {
+        return asked.goal.hands_on();
+    };
+    let mut next = next.clone();
+    // A dry-run makes no version, and the write will.
+    if let Some(metadata) = next["metadata"].as_object_mut() {
+        metadata.remove("resourceVersion");
+    }
+    let next = asked.goal.excerpt(&next);
+    match seen {
+        Some(seen) => asked.goal.excerpt(seen) != next,
+        None => next.map_or(Value::Null, dynamic::from_json) != *handed_on,
     }
 }
 

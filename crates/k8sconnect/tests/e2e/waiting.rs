@@ -217,6 +217,53 @@ async fn a_replaced_object_is_waited_for_in_the_same_apply() {
     at.destroy().await;
 }
 
+/// Terraform starts a process for each block, and the waits' knows nothing of what the object's
+/// does: only what Terraform hands from one to the other counts.
+#[tokio::test]
+async fn a_replacement_by_another_provider_block_is_waited_for_where_the_triggers_may_change() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let configuration = r#"
+provider "k8sconnect" {
+  cluster = { kubeconfig = file("kubeconfig") }
+}
+
+provider "k8sconnect" {
+  alias   = "other"
+  cluster = { kubeconfig = file("kubeconfig") }
+}
+
+resource "k8sconnect_object" "settings" {
+  provider  = k8sconnect.other
+  yaml_body = <<-YAML
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: settings, namespace: NS}
+    data: {word: hello}
+  YAML
+}
+
+resource "k8sconnect_wait" "all" {
+  object_ref = k8sconnect_object.settings.object_ref
+  wait_for   = { ready = true }
+  triggers   = k8sconnect_object.settings.managed_state_projection
+}
+
+resource "k8sconnect_wait" "uid" {
+  object_ref = k8sconnect_object.settings.object_ref
+  wait_for   = { field = "data.word" }
+  triggers   = { uid = k8sconnect_object.settings.uid }
+}
+"#;
+    write(&at, configuration);
+    at.init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    let run = at.runner.apply_with(&["-replace=k8sconnect_object.settings"]).await.unwrap();
+    says(&run.successful().unwrap().text, "1 added, 2 changed, 1 destroyed");
+    at.plan_empty().await;
+    at.destroy().await;
+}
+
 /// As the Go provider of this name wrote it.
 #[tokio::test]
 async fn a_wait_of_the_go_provider_plans_empty() {

@@ -2,6 +2,7 @@
 
 mod driver;
 mod goals;
+mod same_run;
 mod state;
 
 use std::time::{Duration, Instant};

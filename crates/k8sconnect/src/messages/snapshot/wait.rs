@@ -95,6 +95,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         wait::stopped(web.key()),
         wait::it_is_lost(web.key(), &field),
         wait::it_is_lost(web.key(), &condition("Ready")),
+        wait::withheld(&asked(field.clone()), "`status.loadBalancer.ingress` is not there"),
         wait::made_anew(web.key()),
         wait::no_goal(),
         wait::several_goals(&["field", "rollout"]),

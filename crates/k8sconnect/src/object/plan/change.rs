@@ -40,6 +40,7 @@ pub(super) async fn plan(
     }
     if !asked.desired.is_whole() {
         notices.push(messages::object::body_unknown());
+        note(asked, held, &location, Outlook::Open);
         return Ok(Change::InPlace(Box::new(later(proposed, Some(held)))));
     }
     let for_write = match &read {
@@ -73,9 +74,8 @@ pub(super) async fn plan(
             };
             let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
             // Whoever waits for what this changes has to wait for it anew.
-            let outlook = Outlook { seen: told.clone(), next: answer.object.clone() };
-            let memory = &asked.session.memory;
-            memory.note_changed(asked.cluster.host(), location.key(), outlook);
+            let outlook = Outlook::Told { seen: told.clone(), next: answer.object.clone() };
+            note(asked, held, &location, outlook);
             if let Some(live) = &told
                 && held.is_untouched()
             {
@@ -100,7 +100,10 @@ pub(super) async fn plan(
                 state.managed_state_projection = Value::Known(map);
             }
         }
-        Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
+        Observation::NotYet(why) => {
+            notices.push(messages::object::planned_blind(key, &why));
+            note(asked, held, &location, Outlook::Open);
+        }
         Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) => {
             if let Rejection::FieldConflicts(causes) = status.rejection() {
@@ -133,6 +136,11 @@ pub(super) async fn plan(
         }
     }
     Ok(Change::InPlace(Box::new(state)))
+}
+
+fn note(asked: &Asked<'_>, held: &Held, location: &Location, outlook: Outlook) {
+    let (memory, host) = (&asked.session.memory, asked.cluster.host());
+    memory.note_changed(host, location.key(), held.id(), outlook);
 }
 
 /// Whether the object was not where it is meant to be.

@@ -11,7 +11,7 @@ use tfplugin::{Diagnostics, Value};
 
 use super::{Asked, later};
 use crate::leaves;
-use crate::memory::Claim;
+use crate::memory::{Claim, Outlook};
 use crate::object::blast;
 use crate::object::model::{ObjectModel, ObjectRef};
 use crate::object::read::seen_of;
@@ -115,6 +115,9 @@ async fn adoption(
         Observation::Answered(answer) => {
             notices.push(messages::object::adopts(key, live));
             let decision = asked.decide(planner, None, Some(live), &answer, notices)?;
+            let outlook = Outlook::Told { seen: Some(live.clone()), next: answer.object };
+            let (memory, host) = (&asked.session.memory, asked.cluster.host());
+            memory.note_changed(host, location.key(), uid_of(live), outlook);
             if !asked.desired.is_stored() {
                 return Ok(Value::Unknown);
             }

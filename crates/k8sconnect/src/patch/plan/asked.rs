@@ -9,6 +9,8 @@ use tfplugin::{Diagnostics, Value};
 
 use super::target::Sighting;
 use super::{Adoption, later, remember, slot};
+use crate::leaves;
+use crate::memory::Outlook;
 use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::messages::patch::Stage;
@@ -61,6 +63,7 @@ impl Asked<'_> {
         notices.extend(messages::patch::takes(key, &trial.verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         remember(self.session, self.patch, None, &live, &trial);
+        self.note_changed(&slot(self.patch, None), &live, &trial);
         Ok(PatchModel {
             managed_fields: managed_fields(&trial.outcome.leaves),
             managed_state_projection: Value::Known(foresight::planned(&trial, None, None)),
@@ -111,6 +114,10 @@ impl Asked<'_> {
         state.managed_fields = managed_fields(&trial.outcome.leaves);
         let kept = past.map(|(_, kept)| kept);
         let map = foresight::planned(&trial, kept, concealment);
+        self.note_changed(held.id(), &live, &trial);
+        let mended = leaves::mended(&held.model.managed_state_projection, &map);
+        let (memory, host) = (&self.session.memory, self.targets.host());
+        memory.note_mended(host, self.location.key(), mended);
         state.managed_state_projection = Value::Known(map);
         if past.is_some() && trial.verdict.joins.is_empty() && held.unrecorded().is_empty() {
             state.previous_owners = owners_of(&held.model, &trial);
@@ -123,6 +130,13 @@ impl Asked<'_> {
             state.merge_patch = held.model.merge_patch.clone();
         }
         Ok(state)
+    }
+
+    /// Whoever waits for what this changes has to wait for it anew.
+    fn note_changed(&self, id: &str, live: &Json, trial: &Trial) {
+        let outlook = Outlook::Told { seen: Some(live.clone()), next: trial.answer.clone() };
+        let (memory, host) = (&self.session.memory, self.targets.host());
+        memory.note_changed(host, self.location.key(), id, outlook);
     }
 
     /// Tries the patch on the object, which is read again for as long as others write to it.

@@ -6,7 +6,7 @@ use tfplugin::harness::Action as Planned;
 use tfplugin::{Data, Value};
 
 use super::{CONFIG_MAP, WAIT, Wait, config_map, map, result, says};
-use crate::world::{OBJECT, World};
+use crate::world::World;
 
 #[tokio::test]
 async fn a_trigger_waits_again_in_place_and_a_failure_of_it_keeps_what_there_was() {
@@ -77,73 +77,6 @@ async fn an_object_that_somebody_made_anew_is_waited_for_again() {
     let read = core.read(WAIT, &state).await.unwrap();
     assert!(read.state.is_none());
     assert!(read.diagnostics.iter().any(|one| one.summary.contains("is not the object")));
-}
-
-#[tokio::test]
-async fn an_object_that_this_run_replaces_is_waited_for_again() {
-    let world = World::new().await;
-    let object = world.config(&world.config_map("state"));
-    let wait = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
-    let first = world.core();
-    let made = first.create(OBJECT, &object).await.unwrap();
-    let waited = first.create(WAIT, &wait.config()).await.unwrap();
-
-    let run = world.core();
-    run.read(OBJECT, &made).await.unwrap();
-    run.plan(OBJECT, &object, Some(&made)).await.unwrap();
-    let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
-    assert_eq!(plan.action, Planned::NoOp);
-    // A replacement is planned as a creation.
-    run.plan(OBJECT, &object, None).await.unwrap();
-    let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
-    assert_eq!(plan.action, Planned::Update);
-    let again = run.apply(WAIT, &wait.config(), Some(&waited), &plan).await.unwrap().state.unwrap();
-    assert!(again.attribute("result").is_null());
-}
-
-/// What somebody changed and the apply changes back leaves the triggers as they were.
-#[tokio::test]
-async fn an_object_that_this_run_puts_right_is_waited_for_again() {
-    let world = World::new().await;
-    let object = world.config(&world.config_map("state"));
-    let first = world.core();
-    let made = first.create(OBJECT, &object).await.unwrap();
-    let mut wait = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
-    wait.triggers = made.attribute("managed_state_projection").clone();
-    let waited = first.create(WAIT, &wait.config()).await.unwrap();
-    let mut other = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
-    other.triggers = map(&[("image", "hello")]);
-    let other_waited = first.create(WAIT, &other.config()).await.unwrap();
-
-    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "state");
-    let edit = json!({"data": {"greeting": "changed"}});
-    world.cluster.act_as("somebody").merge_patch(&target, edit).await.unwrap();
-    let run = world.core();
-    let drifted = run.read(OBJECT, &made).await.unwrap().present().unwrap();
-    let mending = run.plan(OBJECT, &object, Some(&drifted)).await.unwrap();
-    assert_eq!(mending.action, Planned::Update);
-    let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
-    assert_eq!(plan.action, Planned::Update);
-    let calm = run.plan(WAIT, &other.config(), Some(&other_waited)).await.unwrap();
-    assert_eq!(
-        calm.action,
-        Planned::NoOp,
-        "it names what it waits again for, and that is as it was"
-    );
-
-    // The apply plans again, in a process of its own.
-    let apply = world.core();
-    let mended = apply.plan(OBJECT, &object, Some(&drifted)).await.unwrap();
-    let mended =
-        apply.apply(OBJECT, &object, Some(&drifted), &mended).await.unwrap().state.unwrap();
-    let plan = apply.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
-    assert_eq!(plan.action, Planned::Update);
-    let again = apply.apply(WAIT, &wait.config(), Some(&waited), &plan).await.unwrap();
-    let after = world.core();
-    let mended = after.read(OBJECT, &mended).await.unwrap().present().unwrap();
-    after.plan(OBJECT, &object, Some(&mended)).await.unwrap();
-    let calm = after.plan(WAIT, &wait.config(), again.state.as_ref()).await.unwrap();
-    assert_eq!(calm.action, Planned::NoOp);
 }
 
 #[tokio::test]
