@@ -33,6 +33,22 @@ pub enum Scope {
     Cluster,
 }
 
+/// What may be done with the objects of a kind, whoever asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Get,
+    List,
+}
+
+impl Verb {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+        }
+    }
+}
+
 /// Whether a kind is served, as far as can be told now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Served {
@@ -59,6 +75,16 @@ impl Cluster {
         }
         let listing = Listing { asked: Instant::now(), resources: self.resources(gvk).await? };
         Ok(known.insert(listing).judge(gvk))
+    }
+
+    /// Whether the server offers this for a kind that it serves. Some are answered when they are
+    /// posted, and never kept. Who does not say what he offers is given the benefit of the doubt.
+    pub async fn offers(&self, gvk: &Gvk, verb: Verb) -> Result<bool, Error> {
+        self.kind(gvk).await?;
+        let slot = self.kinds().slot(gvk);
+        let known = slot.lock().await;
+        let resource = known.as_ref().and_then(|known| known.find(gvk));
+        Ok(resource.is_none_or(|it| it.verbs.is_empty() || it.has(verb)))
     }
 
     /// Whether the definition of a custom kind is gone, and its objects with it. A kind that the
@@ -126,7 +152,7 @@ impl Listing {
         let mut namesakes = self.resources.iter().flatten().filter(|it| it.is(&gvk.kind));
         let first = namesakes.clone().next();
         // Where several resources share a kind, the one that can be read holds the objects.
-        namesakes.find(|it| it.verbs.iter().any(|verb| verb == "get")).or(first)
+        namesakes.find(|it| it.has(Verb::Get)).or(first)
     }
 
     fn judge(&self, gvk: &Gvk) -> Served {
@@ -163,6 +189,10 @@ impl Resource {
     fn is(&self, kind: &str) -> bool {
         // A slash marks a subresource, whose kind is often that of its parent.
         self.kind == kind && !self.name.contains('/')
+    }
+
+    fn has(&self, verb: Verb) -> bool {
+        self.verbs.iter().any(|it| it == verb.name())
     }
 }
 

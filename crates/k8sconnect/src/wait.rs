@@ -17,15 +17,16 @@ mod upgrade;
 
 use std::sync::Arc;
 
+use k8sconnect_cluster::Targets;
 use tfplugin::{
-    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, Plan, Planned, Private, RawState,
-    Read, ReadAnswer, Resource, Schema, Update, Value,
+    Applied, ApplyFailure, Context, Create, Delete, Diagnostics, MoveState, Moved, Plan, Planned,
+    Private, RawState, Read, ReadAnswer, Resource, Schema, Update, Value,
 };
 
 pub(crate) use self::asked::Asked;
 use self::model::WaitModel;
 use self::stored::Waited;
-use crate::guard::Unread;
+use crate::guard::{self, Unread};
 use crate::session::Session;
 use crate::{connect, dynamic, messages};
 
@@ -52,7 +53,11 @@ impl WaitResource {
         let entered = self.session.enter(&planned.cluster, &planned.cluster_name).await?;
         let cluster = entered.ok_or_else(messages::wait::still_unknown)?;
         let object = driver::wait(ctx, &cluster, &asked, notices).await?;
-        Waited::met(object.as_ref()).keep(&mut private)?;
+        let home = match &object {
+            Some(_) => guard::remember(&Targets::from(&*cluster), None).await,
+            None => None,
+        };
+        Waited::met(object.as_ref(), home).keep(&mut private)?;
         Unread::save(None, &mut private)?;
         let found = object.and_then(|object| asked.goal.excerpt(&object));
         let result = found.map_or(Value::Null, dynamic::from_json);
@@ -135,6 +140,16 @@ impl Resource for WaitResource {
 
     fn upgrade(&self, from_version: i64, raw: RawState) -> Result<WaitModel, Diagnostics> {
         upgrade::upgrade(from_version, &raw)
+    }
+
+    /// A wait holds nothing that could be carried over, and cannot be imported either.
+    async fn move_state(
+        &self,
+        _ctx: &Context,
+        request: MoveState,
+        _notices: &mut Diagnostics,
+    ) -> Result<Moved<WaitModel>, Diagnostics> {
+        Err(messages::wait::not_moved(&request.type_name).into())
     }
 
     /// There is nothing in the cluster that is ours.

@@ -110,7 +110,20 @@ pub fn of_last_template<'a>(
         }
         _ => pods.iter().filter(|pod| is_owned(pod, object)).collect(),
     };
-    chosen.into_iter().filter(|pod| pod["metadata"]["deletionTimestamp"].is_null()).collect()
+    chosen.into_iter().filter(|pod| is_alive(pod)).collect()
+}
+
+/// Those that say most of how the object stands: those of its last template, and all of them while
+/// its controller has not seen the last change, which may be no change of the template at all.
+pub fn telling<'a>(object: &Value, replica_sets: &[Value], pods: &'a [Value]) -> Vec<&'a Value> {
+    match super::unseen(object) {
+        Some(_) => pods.iter().filter(|pod| is_alive(pod)).collect(),
+        None => of_last_template(object, replica_sets, pods),
+    }
+}
+
+fn is_alive(pod: &Value) -> bool {
+    pod["metadata"]["deletionTimestamp"].is_null()
 }
 
 /// The ReplicaSet that a Deployment's last template made.

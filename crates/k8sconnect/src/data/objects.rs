@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use k8sconnect_cluster::{Detail, Selection, Within};
+use k8sconnect_cluster::{Detail, Scope, Selection, Within};
 use serde_json::Value as Json;
 use tfplugin::{
     Attribute, AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model,
@@ -109,6 +109,9 @@ impl DataSource for ObjectsData {
         let asked = Asked::List(&gvk);
         let cluster = reach::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
         let kind = reach::kind(&cluster, &gvk, &asked).await?;
+        if let (Scope::Cluster, Some(namespace)) = (kind.scope, &namespace) {
+            notices.push(messages::data::listed_nowhere(&gvk, namespace));
+        }
         let within = namespace.as_deref().map_or(Within::Everywhere, Within::Namespace);
         let selection = Selection { labels: labels.as_deref(), fields: fields.as_deref() };
         let listed = cluster.list(&kind, within, selection, Detail::Full).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use k8sconnect_cluster::{Cluster, Kind, NotYet, Placed};
+use k8sconnect_cluster::{Cluster, Error, Kind, NotYet, Placed, Verb};
 use k8sconnect_core::identity::Gvk;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
@@ -33,13 +33,21 @@ pub(super) async fn kind(
     gvk: &Gvk,
     asked: &Asked<'_>,
 ) -> Result<Kind, Diagnostics> {
+    let unanswered = |error: Error| Diagnostics::from(messages::data::unanswered(asked, &error));
+    let verb = match asked {
+        Asked::Object(_) => Verb::Get,
+        Asked::List(_) => Verb::List,
+    };
     match cluster.place(gvk).await {
-        Ok(Placed::At(kind)) => Ok(kind),
+        Ok(Placed::At(kind)) => match cluster.offers(gvk, verb).await.map_err(unanswered)? {
+            true => Ok(kind),
+            false => Err(messages::data::unreadable(asked, gvk).into()),
+        },
         Ok(Placed::NotYet(NotYet::Kind { nearest, .. })) => {
             Err(messages::data::no_such_kind(asked, gvk, nearest.as_deref()).into())
         }
         Ok(Placed::NotYet(_)) => Err(messages::data::no_such_kind(asked, gvk, None).into()),
-        Err(error) => Err(messages::data::unanswered(asked, &error).into()),
+        Err(error) => Err(unanswered(error)),
     }
 }
 

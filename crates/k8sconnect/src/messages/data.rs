@@ -122,6 +122,36 @@ pub(crate) fn no_such_kind(asked: &Asked<'_>, gvk: &Gvk, nearest: Option<&str>) 
     .at(AttributePath::root("kind"))
 }
 
+/// Objects of the kind are taken in and answered, and kept nowhere.
+pub(crate) fn unreadable(asked: &Asked<'_>, gvk: &Gvk) -> Diagnostic {
+    Diagnostic::error(
+        format!("{} cannot be read: no object of its kind can", asked.named()),
+        paragraphs([
+            &format!(
+                "The API server serves `{}` of `{}` without letting anybody read it: such objects \
+                 are questions that are answered and not kept.",
+                gvk.kind,
+                gvk.api_version()
+            ),
+            "Check `api_version` and `kind`; `kubectl api-resources -o wide` lists what can be done \
+             with each.",
+        ]),
+    )
+    .at(AttributePath::root("kind"))
+}
+
+/// A list is asked for within a namespace where there is none.
+pub(crate) fn listed_nowhere(gvk: &Gvk, namespace: &str) -> Diagnostic {
+    Diagnostic::warning(
+        format!("`{}` lives in no namespace", gvk.kind),
+        format!(
+            "Objects of this kind belong to the whole cluster, so that `namespace = \
+             {namespace:?}` says nothing, and `objects` holds all of them.\n\nRemove it."
+        ),
+    )
+    .at(AttributePath::root("namespace"))
+}
+
 /// The question was not answered.
 pub(crate) fn unanswered(asked: &Asked<'_>, error: &Error) -> Diagnostic {
     match error {

@@ -9,6 +9,7 @@ use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::Diagnostic;
 
 use super::{data, paragraphs, stuck};
+use crate::guard;
 use crate::wait::Asked;
 
 /// How a wait failed, and on what.
@@ -191,10 +192,45 @@ pub(crate) fn withheld(asked: &Asked, why: &str) -> Diagnostic {
 }
 
 /// Another object has its name.
-pub(crate) fn made_anew(key: &ObjectKey) -> Diagnostic {
+pub(crate) fn made_anew(key: &ObjectKey, place: guard::Verdict) -> Diagnostic {
+    let why = match place {
+        guard::Verdict::Same => "It was deleted and made again since.",
+        guard::Verdict::Another => {
+            "The connection leads to another cluster than the one it was waited for in: its \
+             `kube-system` namespace has another uid."
+        }
+        guard::Verdict::Unclear => {
+            "It was deleted and made again since, or the connection leads to another cluster than \
+             it did then."
+        }
+    };
     Diagnostic::warning(
         format!("{key} is not the object that was waited for"),
-        "It was deleted and made again since. The plan waits for the one that is there now.",
+        format!("{why} The plan waits for the one that is there now."),
+    )
+}
+
+/// There is none of its name where the connection leads now.
+pub(crate) fn elsewhere(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} was waited for in another cluster"),
+        "The connection leads to another cluster than it did then: its `kube-system` namespace has \
+         another uid. There is no such object there, and the plan waits for one.\n\n\
+         If that is a mistake, correct `cluster`, `cluster_name`, the provider block or the \
+         kubeconfig and its context.",
+    )
+}
+
+/// A `moved` block names a resource of another type.
+pub(crate) fn not_moved(from: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("`{from}` cannot become `k8sconnect_wait`"),
+        format!(
+            "A wait stands for no object, so that nothing of a `{from}` could be carried over to \
+             it.\n\n\
+             Remove the `moved` block, and let Terraform make the wait. To keep what the `{from}` \
+             stands for, take it out of state by a `removed` block with `destroy = false`."
+        ),
     )
 }
 
@@ -217,6 +253,10 @@ pub(crate) fn failed(asked: &Asked, ending: &Ending, around: &Picture) -> Diagno
     let key = &asked.key;
     let too_late = || format!("{key} {} within {}", missed(&asked.goal), asked.timeout_text);
     let look = format!("To look further:\n  kubectl describe {}", stuck::spelt(key));
+    let again = match ending {
+        Ending::Silence { advice, .. } => format!("{advice} The next apply waits again."),
+        _ => String::new(),
+    };
     let (summary, why, look, advice) = match ending {
         Ending::TimeIsUp(why) => (
             too_late(),
@@ -248,13 +288,13 @@ pub(crate) fn failed(asked: &Asked, ending: &Ending, around: &Picture) -> Diagno
              namespace, let this resource `depends_on` what makes the object in it. The next apply \
              waits again.",
         ),
-        Ending::Silence { seen, told, advice } => (
+        Ending::Silence { seen, told, .. } => (
             too_late(),
             format!(
                 "The API server stopped answering meanwhile. {told}\n\nSeen before that: {seen}."
             ),
             "",
-            advice.as_str(),
+            again.as_str(),
         ),
         Ending::Never(why) => (
             format!("{key} {}", hopeless(&asked.goal)),

@@ -18,6 +18,8 @@ pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error, whose: Way) -> Diagn
         _ if matches!(error, Error::Anonymous { .. } | Error::LoginIgnored { .. }) => {
             login.as_str()
         }
+        // A wait is kept whatever keeps the server from answering.
+        _ if !is_about_credentials(error) => login.as_str(),
         (Some(403), _) => "Give the credentials leave to read it.",
         (_, Way::ProviderBlocks) => "Give the provider block credentials that the server accepts.",
         (_, Way::ItsOwn) => {
@@ -29,6 +31,10 @@ pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error, whose: Way) -> Diagn
     };
     let why = paragraphs([&error.why(), KEPT]);
     Diagnostic::warning(format!("{key} could not be refreshed"), paragraphs([&why, advice]))
+}
+
+fn is_about_credentials(error: &Error) -> bool {
+    matches!(error, Error::Connection(_)) || matches!(error.code(), Some(401 | 403))
 }
 
 /// A refresh got no answer.

@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use k8sconnect_cluster::{Cluster, Error, Found, Location, NotYet, Placed, Scope, Seen, Served};
+use k8sconnect_cluster::{
+    Cluster, Error, Found, Location, NotYet, Placed, Scope, Seen, Served, Verb,
+};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk};
 use k8sconnect_core::readiness::picture::Picture;
 use k8sconnect_core::readiness::pods::{Pod, Standing, look};
@@ -79,6 +81,11 @@ fn is_silence(error: &Error) -> bool {
     matches!(error, Error::Timeout { .. } | Error::Unreachable { .. } | Error::NotReady { .. })
 }
 
+fn silence(error: &Error, seen: String) -> End {
+    let told = format!("{}. {}", error.what(), error.why());
+    End::Failed(Ending::Silence { seen, told, advice: error.advice() })
+}
+
 enum End {
     Met,
     /// It was to be gone, and its kind is not there either; perhaps another was meant.
@@ -126,6 +133,10 @@ impl Vigil<'_> {
                 }
             }
         };
+        if !self.cluster.offers(&key.gvk, Verb::Get).await.map_err(unanswered)? {
+            let told = messages::data::unreadable(&messages::data::Asked::Object(key), &key.gvk);
+            return Err(told.at(AttributePath::root("object_ref")).into());
+        }
         let at = Location { kind, namespace: key.namespace.clone(), name: key.name.clone() };
         self.watch(&at).await
     }
@@ -167,7 +178,11 @@ impl Vigil<'_> {
                     sleep_until(self.deadline.min(Instant::now() + AFTER_TROUBLE)).await;
                 }
                 Err(error) => {
-                    return Err(messages::wait::unanswered(&self.asked.key, &error).into());
+                    return match why {
+                        // It was asked again until there was no time left for another try.
+                        Some(seen) if is_silence(&error) => Ok(silence(&error, seen)),
+                        _ => Err(messages::wait::unanswered(&self.asked.key, &error).into()),
+                    };
                 }
             }
         }
@@ -184,10 +199,7 @@ impl Vigil<'_> {
             (Ok(Found::Object(answer)), _) => Seen::Present(answer.object),
             (Ok(Found::Absent(_)), _) => Seen::Absent,
             (Ok(Found::NotServed(status)), _) => Seen::NotServed(status),
-            (Err(error), Some(seen)) if is_silence(&error) => {
-                let told = format!("{}. {}", error.what(), error.why());
-                return Ok(End::Failed(Ending::Silence { seen, told, advice: error.advice() }));
-            }
+            (Err(error), Some(seen)) if is_silence(&error) => return Ok(silence(&error, seen)),
             (Err(error), _) => {
                 return Err(messages::wait::unanswered(&self.asked.key, &error).into());
             }

@@ -4,8 +4,11 @@
 //! its end is not waited for again because it is no longer running. Two things do count as gone, so
 //! that the next apply waits again: the object itself, also where another has its name, and what
 //! others were handed.
+//!
+//! What cannot be looked at is kept, with a warning, whatever the reason: a wait has nothing in the
+//! cluster, and is never to stand in the way of a destroy, which begins with a refresh.
 
-use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
+use k8sconnect_cluster::{Cluster, Error, Found, Location, Served, Targets};
 use k8sconnect_core::readiness::Goal;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
@@ -13,7 +16,7 @@ use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
 use super::asked::Asked;
 use super::model::WaitModel;
 use super::stored::Waited;
-use crate::guard::Unread;
+use crate::guard::{self, Unread, Verdict};
 use crate::messages::whereabouts::Way;
 use crate::session::{Entry, Session};
 use crate::{dynamic, messages};
@@ -46,11 +49,14 @@ pub(crate) async fn read(
         }
     };
     let last = Waited::load(&private)?;
+    let home = last.as_ref().and_then(|last| last.cluster.as_deref());
+    let targets = Targets::from(&*cluster);
     match look(&cluster, &asked).await {
         Ok(Look::Present(object))
             if last.as_ref().is_some_and(|it| it.was_for_another(&object)) =>
         {
-            notices.push(messages::wait::made_anew(&asked.key));
+            let place = guard::recognise(&targets, home).await;
+            notices.push(messages::wait::made_anew(&asked.key, place));
             return Ok(ReadAnswer::Gone);
         }
         Ok(Look::Present(object)) if asked.goal.is_lost(&object) => {
@@ -62,26 +68,22 @@ pub(crate) async fn read(
             state.result = found.map_or(Value::Null, dynamic::from_json);
             Unread::save(None, &mut private)?;
             if last.is_none() {
-                Waited::met(Some(&object)).keep(&mut private)?;
+                Waited::met(Some(&object), None).keep(&mut private)?;
             }
         }
-        Ok(Look::Absent) => return Ok(ReadAnswer::Gone),
+        Ok(Look::Absent) => {
+            if guard::recognise(&targets, home).await == Verdict::Another {
+                notices.push(messages::wait::elsewhere(&asked.key));
+            }
+            return Ok(ReadAnswer::Gone);
+        }
         Ok(Look::NotServed) => {}
-        Err(error) if forbidden(&error, whose) => {
+        Err(error) => {
             notices.push(messages::whereabouts::not_refreshed(&asked.key, &error, whose));
             Unread::save(Some(Unread::NoEntry), &mut private)?;
         }
-        Err(error) => return Err(messages::wait::unanswered(&asked.key, &error).into()),
     }
     Ok(ReadAnswer::Present { state, private, identity: None })
-}
-
-/// The credentials that state holds may be of yesterday; a plugin may not work here any more.
-fn forbidden(error: &Error, whose: Way) -> bool {
-    match error {
-        Error::Connection(_) => whose == Way::ItsOwn,
-        error => matches!(error.code(), Some(401 | 403)),
-    }
 }
 
 pub(super) enum Look {

@@ -16,6 +16,9 @@ pub(super) struct Waited {
     pub(super) outcome: Outcome,
     /// Of the object that was as it should be. None if it was to be gone.
     pub(super) uid: Option<String>,
+    /// Which cluster that was in, where it could be told.
+    #[serde(default)]
+    pub(super) cluster: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,13 +29,13 @@ pub(super) enum Outcome {
 }
 
 impl Waited {
-    pub(super) fn met(object: Option<&Json>) -> Self {
+    pub(super) fn met(object: Option<&Json>, cluster: Option<String>) -> Self {
         let uid = object.and_then(|object| object["metadata"]["uid"].as_str());
-        Self { outcome: Outcome::Met, uid: uid.map(ToOwned::to_owned) }
+        Self { outcome: Outcome::Met, uid: uid.map(ToOwned::to_owned), cluster }
     }
 
     pub(super) fn failed() -> Self {
-        Self { outcome: Outcome::Failed, uid: None }
+        Self { outcome: Outcome::Failed, uid: None, cluster: None }
     }
 
     /// `None` for what an earlier release left.

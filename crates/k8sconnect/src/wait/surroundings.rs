@@ -7,16 +7,19 @@ use k8sconnect_cluster::{Cluster, Detail, Error, Selection, Served, Within};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk};
 use k8sconnect_core::readiness::picture::{Picture, picture};
 use k8sconnect_core::readiness::pods::{
-    last_replica_set, look as look_at, of_last_template, selector,
+    last_replica_set, look as look_at, of_last_template, selector, telling,
 };
 use serde_json::Value as Json;
 use tokio::time::Instant;
 
-/// The pods of the last template, and the uid of the ReplicaSet that makes them if one does:
-/// where there is no pod, it may say why.
+/// The pods behind an object, and the uid of the ReplicaSet that makes them if one does: where
+/// there is no pod, it may say why.
 #[derive(Default)]
 pub(super) struct Pods {
+    /// Those of the last template, by which the object is judged.
     pub(super) last: Vec<Json>,
+    /// Those that are shown.
+    telling: Vec<Json>,
     maker: Option<String>,
 }
 
@@ -28,7 +31,8 @@ const TOLD_OF: usize = 2;
 /// The pods behind an object. A Pod is its own.
 pub(super) async fn pods(cluster: &Cluster, object: &Json) -> Result<Pods, Error> {
     if object["kind"] == "Pod" && object["apiVersion"] == "v1" {
-        return Ok(Pods { last: vec![object.clone()], maker: None });
+        let itself = vec![object.clone()];
+        return Ok(Pods { last: itself.clone(), telling: itself, maker: None });
     }
     let (Some(selector), Some(namespace)) =
         (selector(object), object["metadata"]["namespace"].as_str())
@@ -43,9 +47,10 @@ pub(super) async fn pods(cluster: &Cluster, object: &Json) -> Result<Pods, Error
         }
         _ => Vec::new(),
     };
-    let last: Vec<_> = of_last_template(object, &sets, &all).into_iter().cloned().collect();
+    let last = of_last_template(object, &sets, &all).into_iter().cloned().collect();
+    let telling = telling(object, &sets, &all).into_iter().cloned().collect();
     let maker = last_replica_set(object, &sets).and_then(|set| set["metadata"]["uid"].as_str());
-    Ok(Pods { last, maker: maker.map(ToOwned::to_owned) })
+    Ok(Pods { last, telling, maker: maker.map(ToOwned::to_owned) })
 }
 
 /// All that a person would look up next.
@@ -55,7 +60,7 @@ pub(super) async fn look(cluster: &Cluster, object: Option<&Json>) -> Picture {
     };
     let cluster = cluster.until(Instant::now() + GATHERING);
     let pods = pods(&cluster, object).await.unwrap_or_default();
-    let mut worst: Vec<_> = pods.last.iter().map(look_at).collect();
+    let mut worst: Vec<_> = pods.telling.iter().map(look_at).collect();
     worst.sort_by_key(|pod| pod.standing);
     let about = [object["metadata"]["uid"].as_str().map(ToOwned::to_owned), pods.maker];
     let about = about.into_iter().flatten();
@@ -69,7 +74,7 @@ pub(super) async fn look(cluster: &Cluster, object: Option<&Json>) -> Picture {
         let listed = list(&cluster, &Gvk::new("v1", "Event"), namespace, chosen).await;
         events.extend(listed.unwrap_or_default());
     }
-    picture(Some(object), &pods.last, &events)
+    picture(Some(object), &pods.telling, &events)
 }
 
 async fn list(

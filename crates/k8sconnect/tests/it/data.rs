@@ -111,6 +111,13 @@ async fn what_cannot_be_read_is_told_with_a_way_out() {
     let custom = read(&world, OBJECTS, &custom).await.unwrap_err();
     assert!(custom.detail.contains("installs the definition"), "{}", custom.detail);
 
+    let review = ("kind", "SubjectAccessReview");
+    let review = [("api_version", "authorization.k8s.io/v1"), review, ("name", "none")];
+    for (ty, asked) in [(OBJECT, &review[..]), (OBJECTS, &review[..2])] {
+        let unreadable = read(&world, ty, asked).await.unwrap_err();
+        assert!(unreadable.summary.contains("no object of its kind can"), "{unreadable:?}");
+    }
+
     let stranger = world.cluster.kubeconfig_for("stranger", None).unwrap();
     let asked = config(&stranger, &of("ConfigMap"));
     let forbidden = world.core().read_data(OBJECT, &asked).await.unwrap_err().diagnostics();
@@ -141,6 +148,13 @@ async fn a_list_holds_what_the_selectors_choose_sorted() {
     let everywhere = format!("metadata.namespace={namespace},metadata.name=c");
     assert_eq!(names(&list(&[("field_selector", &everywhere)]).await.unwrap()), ["c"]);
     assert_eq!(names(&list(&[here, ("label_selector", "tier=none")]).await.unwrap()), [""; 0]);
+
+    let nodes = [("api_version", "v1"), ("kind", "Node"), here];
+    let nodes = config(&world.cluster.kubeconfig(), &nodes);
+    let (_, told) = world.core().read_data(OBJECTS, &nodes).await.unwrap();
+    let told = told.iter().next().unwrap();
+    assert_eq!(told.summary, "`Node` lives in no namespace");
+    assert_eq!(told.path.as_ref().unwrap().to_string(), "namespace");
 
     let wrong = list(&[here, ("label_selector", "a b")]).await.unwrap_err();
     assert_eq!(wrong.path.unwrap().to_string(), "label_selector");

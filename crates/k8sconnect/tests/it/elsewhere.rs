@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 use testkit::{ControlPlane, Filter, Target};
 use tfplugin::harness::{Action, Core, State};
 
+use crate::waiting::WAIT;
 use crate::world::{OBJECT, World, value};
 
 /// How the other cluster is entered.
@@ -53,6 +54,32 @@ async fn an_object_is_not_given_up_because_the_provider_block_leads_elsewhere() 
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
     let plan = home.plan(OBJECT, &config(&world), read.state.as_ref()).await.unwrap();
     assert_eq!(plan.action, Action::NoOp);
+}
+
+/// Nothing is lost by waiting once more, and nothing that is not so is said of the object.
+#[tokio::test]
+async fn a_wait_that_is_led_elsewhere_says_so_and_waits_there() {
+    let world = World::new().await;
+    made(&world).await;
+    let home = core(&world, &world.by_token()).await;
+    let elsewhere = core(&world, &another().await).await;
+    let wait = |kind: &str, name: &str, goal: Json| {
+        let object = json!({ "api_version": "v1", "kind": kind, "name": name,
+            "namespace": world.namespace.name() });
+        value(&json!({ "object_ref": object, "wait_for": goal }))
+    };
+    let everywhere = wait("Namespace", "kube-system", json!({ "field": "status.phase" }));
+    let here = wait("ConfigMap", "settings", json!({ "ready": true }));
+    for (config, words) in [
+        (everywhere, "The connection leads to another cluster than the one it was waited for in"),
+        (here, "was waited for in another cluster"),
+    ] {
+        let state = home.create(WAIT, &config).await.unwrap();
+        let read = elsewhere.read(WAIT, &state).await.unwrap();
+        let told = format!("{:?}", read.diagnostics);
+        assert!(read.state.is_none() && told.contains(words), "{told}");
+        assert!(!told.contains("made again"), "{told}");
+    }
 }
 
 #[tokio::test]

@@ -74,7 +74,8 @@ async fn a_plan_by_credentials_that_may_not_look_is_an_error_and_never_no_change
     let story = Story::by_default().await;
     for cluster in refused(&story.world) {
         let core = core(&story.world, &json!({ "cluster": cluster })).await;
-        for ((kind, state), (_, config)) in story.states.iter().zip(story.configs(&json!({}))) {
+        let written = story.states.iter().zip(story.configs(&json!({})));
+        for ((kind, state), (_, config)) in written.filter(|((kind, _), _)| *kind != WAIT) {
             let read = core.read(kind, state).await.unwrap();
             let told = format!("{:?}", read.diagnostics);
             assert!(told.contains("could not be refreshed"), "{kind}: {told}");
@@ -97,6 +98,39 @@ async fn a_plan_by_credentials_that_may_not_look_is_an_error_and_never_no_change
             let asked: Vec<_> = asked.iter().map(testkit::Request::in_short).collect();
             assert_eq!(asked, ["get"], "{kind}");
         }
+    }
+}
+
+/// A destroy begins with a refresh and an ordinary plan, and a wait has nothing to lose.
+#[tokio::test]
+async fn a_wait_that_nobody_can_look_at_is_kept_and_stands_in_no_ones_way() {
+    let story = Story::by_default().await;
+    let (_, state) = &story.states[2];
+    let [_, _, (_, config)] = story.configs(&json!({}));
+    let [unknown, nobody] = refused(&story.world);
+    let mut dead = story.world.by_token();
+    dead["host"] = json!("https://127.0.0.1:1");
+    for (cluster, why) in [
+        (unknown, "credentials that the server accepts"),
+        (nobody, "leave to read it"),
+        (dead, "Nothing listens there"),
+    ] {
+        let core = core(&story.world, &json!({ "cluster": cluster })).await;
+        let read = core.read(WAIT, state).await.unwrap();
+        let told = format!("{:?}", read.diagnostics);
+        assert!(told.contains("could not be refreshed") && told.contains(why), "{told}");
+        let kept = read.present().unwrap();
+        assert_eq!(kept.value, state.value);
+        let plan = core.plan(WAIT, &config, Some(&kept)).await.unwrap();
+        assert_eq!(plan.action, Action::NoOp);
+        core.destroy(WAIT, &kept).await.unwrap();
+
+        // A later process that does not read finds the note, and looks.
+        let home = self::core(&story.world, &json!({ "cluster": story.world.by_token() })).await;
+        let looks = async { home.plan(WAIT, &config, Some(&kept)).await.unwrap() };
+        let here = Filter::in_namespace(story.world.namespace.name());
+        let (plan, asked) = story.world.cluster.count_during(here, looks).await.unwrap();
+        assert_eq!((plan.action, asked.len()), (Action::NoOp, 1));
     }
 }
 

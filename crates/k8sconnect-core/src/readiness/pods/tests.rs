@@ -94,6 +94,9 @@ fn the_ruins_of_an_earlier_rollout_do_not_count() {
     changed["metadata"]["generation"] = json!(3);
     changed["status"] = json!({"observedGeneration": 2});
     assert!(of_last_template(&changed, &sets, &pods).is_empty());
+    let told = telling(&changed, &sets, &pods);
+    assert!(told.iter().any(|pod| pod["metadata"]["name"] == "new"), "they are still worth a look");
+    assert_eq!(telling(&deployment, &sets, &pods), last);
 
     let stateful = json!({"kind": "StatefulSet", "status": {"updateRevision": "r2"}});
     let pods = [pod("s", json!({"controller-revision-hash": "r1"}), json!({}))];

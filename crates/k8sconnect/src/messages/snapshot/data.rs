@@ -34,6 +34,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         data::no_such_kind(&asked, &gvk, Some("Deployment")),
         data::no_such_kind(&asked, &gvk, None),
         data::no_such_kind(&Asked::List(&custom), &custom, None),
+        data::unreadable(&asked, &Gvk::new("authorization.k8s.io/v1", "SubjectAccessReview")),
+        data::listed_nowhere(&Gvk::new("v1", "Node"), "shop"),
         data::unanswered(&asked, &refused(403, "deployments.apps \"web\" is forbidden")),
         data::unanswered(&Asked::List(&gvk), &refused(500, "etcdserver: leader changed")),
         data::unlisted(&gvk, &refused(400, "found '=', expected: identifier"), &["label_selector"]),

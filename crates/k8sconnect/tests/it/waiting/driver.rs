@@ -140,6 +140,38 @@ async fn a_server_that_stops_answering_is_told_of_and_not_the_object_blamed() {
 }
 
 #[tokio::test]
+async fn a_server_that_goes_away_meanwhile_does_not_make_the_wait_forget_what_it_saw() {
+    let world = World::new().await;
+    config_map(&world, "state", json!({"word": "one"})).await;
+    let proxy = Proxy::before(world.cluster).await.unwrap();
+    let watched = Which::under("/").watches();
+    let watched = proxy.rule(Rule::new(watched, Turn::Every, Fate::Pass));
+    let mut wait = Wait::new(&world, CONFIG_MAP, "state").with("field", "data.other");
+    wait.kubeconfig = proxy.kubeconfig();
+    let wait = wait.with("timeout", "4s");
+    let goes = async {
+        until(async || !watched.fired().is_empty()).await;
+        drop(proxy);
+    };
+    let ((said, _), ()) = tokio::join!(wait.fails(), goes);
+    says(&said, "did not get `data.other` within 4s");
+    says(&said, "Seen before that: `data.other` is not there.");
+    says(&said, "The next apply waits again");
+}
+
+#[tokio::test]
+async fn a_kind_that_nobody_can_read_is_told_at_once() {
+    let world = World::new().await;
+    let kind = ("authorization.k8s.io/v1", "SubjectAccessReview");
+    for goal in ["ready", "deleted"] {
+        let wait = Wait::new(&world, kind, "mine").with(goal, true).with("timeout", "20s");
+        let (said, took) = wait.fails().await;
+        says(&said, "cannot be read");
+        assert!(took < Duration::from_secs(15), "{took:?}");
+    }
+}
+
+#[tokio::test]
 async fn who_may_not_read_is_told_so_in_words_of_reading() {
     let world = World::new().await;
     config_map(&world, "state", json!({"word": "one"})).await;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::Filter;
-use tfplugin::Data;
+use testkit::{Filter, Target};
 use tfplugin::harness::Action as Planned;
+use tfplugin::{Data, Value};
 
-use super::{CONFIG_MAP, DEPLOYMENT, WAIT, Wait, config_map, deployment, map, result, says};
+use super::{CONFIG_MAP, DEPLOYMENT, WAIT, Wait, config_map, deployment, map, result, says, until};
 use crate::world::World;
 
 #[tokio::test]
@@ -155,4 +155,33 @@ async fn fail_when_ends_a_wait_at_once() {
     says(&said, "will not get the awaited `data.phase`");
     says(&said, "`fail_when` holds: `data.phase` is `Broken`");
     assert!(took < Duration::from_secs(60), "{took:?}");
+}
+
+/// An annotation is a change of a Deployment too, and its controller has not seen it at first.
+#[tokio::test]
+async fn the_pods_are_shown_while_the_controller_lags_behind() {
+    let world = World::new().await;
+    deployment(&world, "loop", Some("crashing"), 1).await;
+    let wait = || Wait::new(&world, DEPLOYMENT, "loop").with("rollout", true);
+    let pods = "CrashLoopBackOff, container app, 4 restarts";
+    says(&wait().with("timeout", "3s").fails().await.0, pods);
+    let ns = world.namespace.name();
+    let (cluster, path) =
+        (world.cluster, format!("/apis/apps/v1/namespaces/{ns}/deployments/loop"));
+    let reads = async || {
+        let all = cluster.requests(Filter::by_user(&world.user)).await.unwrap();
+        all.iter().filter(|request| request.path() == path).count()
+    };
+    let before = reads().await;
+    let stops = async {
+        until(async || reads().await > before).await;
+        let stop = json!({"metadata": {"annotations": {"example.com/stop": "now"}}});
+        let target = Target::new("apps/v1", "Deployment", ns, "loop");
+        cluster.act_as("somebody").merge_patch(&target, stop).await.unwrap();
+    };
+    let fail = Data::object([("field", Value::from("metadata.annotations['example.com/stop']"))]);
+    let stopped = wait().with("fail_when", fail);
+    let ((said, _), ()) = tokio::join!(stopped.fails(), stops);
+    says(&said, "`fail_when` holds");
+    says(&said, pods);
 }
