@@ -264,6 +264,41 @@ resource "k8sconnect_wait" "uid" {
     at.destroy().await;
 }
 
+/// It has nothing in the cluster: nothing comes to it from elsewhere, and nothing keeps it.
+#[tokio::test]
+async fn a_wait_takes_nothing_over_and_goes_whoever_asks() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let former = "resource \"terraform_data\" \"former\" {}";
+    let wait = r#"
+provider "k8sconnect" {
+  cluster = { kubeconfig = file("kubeconfig") }
+}
+
+resource "k8sconnect_wait" "namespace" {
+  object_ref = { api_version = "v1", kind = "Namespace", name = "NS" }
+  wait_for   = { field = "metadata.uid" }
+}
+"#;
+    write(&at, &format!("{former}\n{wait}"));
+    at.init().await;
+    at.apply().await;
+    let moved = "moved {\n  from = terraform_data.former\n  to   = k8sconnect_wait.other\n}";
+    let other = wait.replace("\"namespace\" {", "\"other\" {");
+    let (_, other) = other.split_once("resource").unwrap();
+    write(&at, &format!("{wait}\nresource{other}\n{moved}"));
+    let refused = at.plan_fails().await.text;
+    says(&refused, "`terraform_data` cannot become `k8sconnect_wait`");
+    never_says(&refused, "import");
+
+    write(&at, wait);
+    at.apply().await;
+    let nobody = format!("nobody-of-{}", at.namespace.name());
+    at.kubeconfig(&at.cluster.kubeconfig_for(&nobody, None).unwrap());
+    // Terraform shows no warning of the refresh that a destroy begins with.
+    says(&at.plan_empty().await.text, "could not be refreshed");
+    at.destroy().await;
+}
+
 /// As the Go provider of this name wrote it.
 #[tokio::test]
 async fn a_wait_of_the_go_provider_plans_empty() {
