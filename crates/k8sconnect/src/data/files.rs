@@ -13,6 +13,7 @@ use k8sconnect_core::documents::Source;
 use k8sconnect_core::glob::{Glob, GlobError, Start, Step, is_hidden};
 
 /// A file that was read.
+#[derive(Debug)]
 pub(crate) struct File {
     pub(crate) path: String,
     pub(crate) text: String,
@@ -32,8 +33,11 @@ pub(crate) enum FilesError {
     Nothing {
         working_directory: PathBuf,
     },
-    /// These could not be read.
-    Unreadable(Vec<(PathBuf, Error)>),
+    /// These could not be read, and the others could.
+    Unreadable {
+        broken: Vec<(PathBuf, Error)>,
+        others: Vec<File>,
+    },
 }
 
 /// Reads every file that fits.
@@ -55,7 +59,7 @@ pub(crate) fn read(pattern: &str) -> Result<Vec<File>, FilesError> {
         }
     }
     if !walk.unreadable.is_empty() {
-        return Err(FilesError::Unreadable(walk.unreadable));
+        return Err(FilesError::Unreadable { broken: walk.unreadable, others: files });
     }
     if files.is_empty() {
         let working_directory = std::env::current_dir().unwrap_or_default();
@@ -186,9 +190,10 @@ mod tests {
     fn a_file_that_is_no_text_is_told_by_name() {
         let tree = tree();
         fs::write(tree.path().join("bad.yaml"), [0xFF, 0xFE]).unwrap();
-        let Err(FilesError::Unreadable(files)) = found(&tree, "*.yaml") else {
+        let Err(FilesError::Unreadable { broken, others }) = found(&tree, "*.yaml") else {
             panic!("it cannot be read");
         };
-        assert!(files.len() == 1 && files[0].0.ends_with("bad.yaml"));
+        assert!(broken.len() == 1 && broken[0].0.ends_with("bad.yaml"));
+        assert!(others.len() == 1 && others[0].path.ends_with("a.yaml"));
     }
 }

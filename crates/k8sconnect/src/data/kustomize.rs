@@ -71,7 +71,7 @@ fn text(program: Program, ended: Ended) -> Result<String, KustomizeError> {
     let Ended { status, stdout, stderr } = ended;
     if !status.success() {
         let said = String::from_utf8_lossy(&stderr.bytes);
-        let said = said.trim();
+        let said = said.trim().lines().map(without_log_prefix).collect::<Vec<_>>().join("\n");
         let skipped = said.chars().count().saturating_sub(LONGEST_COMPLAINT);
         let complaint = said.chars().skip(skipped).collect();
         return Err(KustomizeError::Failed { program, status, complaint });
@@ -80,4 +80,34 @@ fn text(program: Program, ended: Ended) -> Result<String, KustomizeError> {
         return Err(KustomizeError::TooMuch(program, BOUNDS.output));
     }
     String::from_utf8(stdout.bytes).map_err(|_| KustomizeError::NotText(program))
+}
+
+/// A line of kubectl's log begins with how bad it is, when, by which process and in which file of
+/// its source: `E1116 14:22:33.123456   12345 builder.go:42] `. Only what follows is for users.
+fn without_log_prefix(line: &str) -> &str {
+    let Some((prefix, said)) = line.split_once("] ") else {
+        return line;
+    };
+    let words: Vec<_> = prefix.split_whitespace().collect();
+    let [mark, time, process, place] = words.as_slice() else {
+        return line;
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let dated = mark.strip_prefix(['I', 'W', 'E', 'F']).is_some_and(digits);
+    let placed = place.rsplit_once(':').is_some_and(|(_, line)| digits(line));
+    if dated && placed && time.contains(':') && digits(process) { said } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_log_says_is_shown_without_when_and_where() {
+        let logged = "E1116 14:22:33.123456   12345 builder.go:42] no such file: base";
+        assert_eq!(without_log_prefix(logged), "no such file: base");
+        for line in ["Error: no such file: [base] here", "E1116 what] it is", "plain"] {
+            assert_eq!(without_log_prefix(line), line);
+        }
+    }
 }

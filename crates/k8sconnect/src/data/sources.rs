@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use k8sconnect_core::documents::{self, Source, Stage};
 use tfplugin::{Attribute, AttributePath, Context, DataSource, Diagnostics, Model, Schema, Value};
 
-use super::{files, kustomize};
+use super::files::{self, FilesError};
+use super::kustomize;
 use crate::messages;
 
 /// The attributes of which exactly one is set.
@@ -163,7 +164,7 @@ impl Given<'_> {
                 let files = tokio::task::spawn_blocking(move || files::read(&own)).await;
                 let files = files
                     .map_err(|_| messages::documents::interrupted())?
-                    .map_err(|error| messages::documents::no_files(pattern, &error))?;
+                    .map_err(|error| unread(pattern, &error))?;
                 let sources: Vec<_> = files.iter().map(files::File::as_source).collect();
                 split(SourceAttribute::Pattern, &sources)
             }
@@ -175,6 +176,18 @@ impl Given<'_> {
             }
         }
     }
+}
+
+/// All that is wrong: what cannot be read, and what is amiss in the files that can.
+fn unread(pattern: &str, error: &FilesError) -> Diagnostics {
+    let mut problems = Diagnostics::from(messages::documents::no_files(pattern, error));
+    if let FilesError::Unreadable { others, .. } = error
+        && !others.is_empty()
+    {
+        let sources: Vec<_> = others.iter().map(files::File::as_source).collect();
+        problems.extend(split(SourceAttribute::Pattern, &sources).err().into_iter().flatten());
+    }
+    problems
 }
 
 /// Documents by their keys.
@@ -218,6 +231,17 @@ fn split(attribute: SourceAttribute, sources: &[Source<'_>]) -> Result<Manifests
 mod tests {
     use super::*;
     use crate::data::{YamlScopedData, YamlSplitData};
+
+    #[test]
+    fn a_file_that_cannot_be_read_hides_nothing_that_is_wrong_in_the_others() {
+        let other = files::File { path: "other.yaml".into(), text: "kind: ConfigMap\n".into() };
+        let no_text = std::io::Error::from(std::io::ErrorKind::InvalidData);
+        let error =
+            FilesError::Unreadable { broken: vec![("a".into(), no_text)], others: vec![other] };
+        let told: Vec<_> = unread("*", &error).into_iter().map(|one| one.detail).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[1].contains("`other.yaml`, document 1"), "{told:?}");
+    }
 
     #[test]
     fn the_schemas_keep_terraforms_rules() {

@@ -135,11 +135,11 @@ pub(crate) fn no_files(pattern: &str, error: &FilesError) -> Diagnostic {
                 working_directory.display()
             ),
         ),
-        FilesError::Unreadable(files) => {
+        FilesError::Unreadable { broken, .. } => {
             let line = |(path, error): &(PathBuf, std::io::Error)| {
                 format!("  - `{}`: {error}", path.display())
             };
-            let lines: Vec<_> = files.iter().map(line).collect();
+            let lines: Vec<_> = broken.iter().map(line).collect();
             Diagnostic::error(
                 format!("Files that fit `{pattern}` cannot be read"),
                 format!(

@@ -87,7 +87,7 @@ fn source_messages() -> Vec<Diagnostic> {
     let files = [
         FilesError::Pattern(GlobError::Unclosed('{')),
         FilesError::Nothing { working_directory: "/srv/shop".into() },
-        FilesError::Unreadable(vec![("base/a.yaml".into(), no_leave())]),
+        FilesError::Unreadable { broken: vec![("base/a.yaml".into(), no_leave())], others: vec![] },
     ];
     let files = files.iter().map(|error| documents::no_files("base/**/*.yaml", error));
     files.chain(built.iter().map(|error| documents::not_built("overlays/prod", error))).collect()
