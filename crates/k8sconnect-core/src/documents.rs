@@ -11,6 +11,7 @@
 //! Texts are read document by document, and nothing of a document is kept but its text, so that
 //! ten megabytes take hardly more memory than they are long.
 
+mod in_a_row;
 mod scope;
 
 use std::borrow::Cow;
@@ -25,6 +26,8 @@ use sha2::{Digest, Sha256};
 use crate::identity::{DEFAULT_NAMESPACE, Gvk, LivesIn, ObjectKey};
 use crate::manifest::{self, ManifestError};
 use crate::yaml::{self, Document, Step, YamlError};
+
+use in_a_row::Part;
 
 pub use scope::lives_in;
 
@@ -140,6 +143,8 @@ struct Reading<'t> {
     /// Where the custom kinds live whose definitions were met: by group and kind.
     defined: BTreeMap<(String, String), LivesIn>,
     problems: Vec<Problem>,
+    /// How many lines of its source come before the part that is being read.
+    lines_before: usize,
 }
 
 struct Found<'t> {
@@ -150,23 +155,38 @@ struct Found<'t> {
 
 impl<'t> Reading<'t> {
     fn source(&mut self, source: Source<'t>) {
+        let mut number = 0;
+        for Part { text, lines_before } in in_a_row::parts(source.text) {
+            self.lines_before = lines_before;
+            number = self.part(Source { text, ..source }, number);
+        }
+    }
+
+    /// Reads the documents of a part of a source, and says how many there are by then.
+    fn part(&mut self, source: Source<'t>, mut number: usize) -> usize {
         let documents = match yaml::documents(source.text) {
             Ok(documents) => documents,
-            Err(error) => return self.unreadable(source, 1, error),
+            Err(error) => {
+                self.unreadable(source, number + 1, error);
+                return number + 1;
+            }
         };
         // `null` says as little as a document in which nothing is written.
         let documents = documents
             .filter(|document| !document.as_ref().is_ok_and(|document| document.value.is_null()));
-        for (number, document) in (1..).zip(documents) {
+        for document in documents {
+            number += 1;
             match document {
                 Ok(document) => self.document(source, number, &document),
                 Err(error) => self.unreadable(source, number, error),
             }
         }
+        number
     }
 
-    fn unreadable(&mut self, source: Source<'_>, document: usize, error: YamlError) {
-        let place = place(source, document, error.position.line);
+    fn unreadable(&mut self, source: Source<'_>, document: usize, mut error: YamlError) {
+        let place = self.place(source, document, error.position.line);
+        error.position.line += self.lines_before;
         self.problems.push(Problem { place, fault: Fault::Yaml(error) });
     }
 
@@ -212,10 +232,11 @@ impl<'t> Reading<'t> {
         text: Cow<'t, str>,
     ) {
         let line = document.position_of(at).unwrap_or(document.position).line;
+        let here = self.place(source, number, line);
         match manifest::identify(document, value, at) {
             Ok(object) => {
                 self.defined.extend(scope::defined_by(&object, value));
-                self.found.push(Found { object, place: place(source, number, line), text });
+                self.found.push(Found { object, place: here, text });
             }
             Err(mut errors) => {
                 // That the name is missing is all that `generateName` means here.
@@ -224,16 +245,23 @@ impl<'t> Reading<'t> {
                         *error != ManifestError::Missing { field: "metadata.name" }
                     });
                 }
-                self.problems.extend(errors.into_iter().map(|error| Problem {
-                    place: place(source, number, error.line().unwrap_or(line)),
+                let problems = errors.into_iter().map(|error| Problem {
+                    place: self.place(source, number, error.line().unwrap_or(line)),
                     fault: Fault::Unidentified(error),
-                }));
+                });
+                let problems: Vec<_> = problems.collect();
+                self.problems.extend(problems);
             }
         }
     }
 
+    fn place(&self, source: Source<'_>, document: usize, line: usize) -> Place {
+        let source = source.name.map(ToOwned::to_owned);
+        Place { source, document, line: line + self.lines_before }
+    }
+
     fn finish(self) -> Result<BTreeMap<String, Piece<'t>>, Vec<Problem>> {
-        let Self { found, defined, mut problems } = self;
+        let Self { found, defined, mut problems, .. } = self;
         let stages: Vec<_> = found.iter().map(|it| stage(&it.object, &defined)).collect();
         // By key, so that the pieces need not be moved about to be put in order.
         let mut keys: BTreeMap<String, usize> = BTreeMap::new();
@@ -269,10 +297,6 @@ impl<'t> Reading<'t> {
         };
         Ok(keys.into_iter().map(piece).collect())
     }
-}
-
-fn place(source: Source<'_>, document: usize, line: usize) -> Place {
-    Place { source: source.name.map(ToOwned::to_owned), document, line }
 }
 
 /// What has `items` is a list, as for `kubectl`; programs write `null` for one that is empty.

@@ -261,3 +261,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn json_objects_in_a_row_are_documents_of_their_own() {
+    let one = |name: &str| {
+        format!(
+            "{{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\",\n \"metadata\": {{\"name\": \"{name}\"}}}}"
+        )
+    };
+    let text = format!("{}{}\n{}", one("a"), one("b"), one("c"));
+    let pieces = split([Source { name: None, text: &text }]).unwrap();
+    assert_eq!(pieces.keys().collect::<Vec<_>>(), ["configmap.a", "configmap.b", "configmap.c"]);
+    assert_eq!(pieces["configmap.b"].text.trim(), one("b"));
+    let twice = format!("{}\n{}", one("a"), one("a"));
+    let problems = split([Source { name: None, text: &twice }]).unwrap_err();
+    assert_eq!((problems[0].place.document, problems[0].place.line), (2, 3));
+}
