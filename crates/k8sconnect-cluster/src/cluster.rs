@@ -56,6 +56,8 @@ struct Nobody {
 /// What an attempt may take when nobody set a deadline, and at most when somebody did.
 const READ: Duration = Duration::from_secs(30);
 const WRITE: Duration = Duration::from_secs(60);
+/// What the opening of a watch may take, all tries together.
+const OPENING: Duration = Duration::from_secs(5);
 /// Far above what etcd lets an object be; a list of a large cluster fits too.
 const LARGEST_ANSWER: usize = 1 << 30;
 /// A server lets a connection have a hundred requests at once, and a watch is one for as long as it
@@ -111,16 +113,24 @@ impl Cluster {
         }
     }
 
-    /// Opens a watch: a 200 is handed over unread, anything else is read as usual. `None` where so
-    /// many are open already that whoever asks must do without.
+    /// Opens a watch: a 200 is handed over unread, anything else is read as usual. `None` where
+    /// whoever asks must do without: so many are open already, or none comes about. Something on the
+    /// way may let reads pass and no watch; patience is for reads, which also tell whether anybody
+    /// is there.
     pub(crate) async fn open(&self, call: &Call) -> Result<Option<Opened>, Error> {
         let Ok(place) = Arc::clone(&self.shared.watches).try_acquire_owned() else {
             return Ok(None);
         };
-        Ok(Some(match self.converse(call, Reading::Stream).await? {
-            Answered::Reply(reply) => Opened::Reply(reply),
-            Answered::Stream(body) => Opened::Watch(body, place),
-        }))
+        let soon = Instant::now() + OPENING;
+        let hasty = self.until(self.deadline.map_or(soon, |deadline| deadline.min(soon)));
+        match hasty.converse(call, Reading::Stream).await {
+            Ok(Answered::Reply(reply)) => Ok(Some(Opened::Reply(reply))),
+            Ok(Answered::Stream(body)) => Ok(Some(Opened::Watch(body, place))),
+            Err(Error::Unreachable { .. } | Error::Timeout { .. } | Error::NotReady { .. }) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn converse(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {

@@ -1,7 +1,7 @@
 //! How a wait goes on: through what is not there yet, what breaks off and what is forbidden.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use testkit::Target;
@@ -258,6 +258,31 @@ async fn where_watching_is_forbidden_the_object_is_read_again_and_again() {
     };
     let (state, ()) = tokio::join!(wait.done(), write);
     state.unwrap();
+}
+
+/// Something on the way ends every watch before it is answered, and lets reads pass.
+#[tokio::test]
+async fn where_no_watch_comes_about_the_object_is_read_again_and_again() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    config_map(&world, "state", json!({"step": "0"})).await;
+    let proxy = Proxy::before(world.cluster).await.unwrap();
+    let watches = Which::under(&format!("/api/v1/namespaces/{ns}/configmaps")).watches();
+    let ended = proxy.rule(Rule::new(watches, Turn::Every, Fate::ResetBefore));
+    let mut wait = Wait::new(&world, CONFIG_MAP, "state")
+        .with("field_value", map(&[("data.step", "1")]))
+        .with("timeout", "60s");
+    wait.kubeconfig = proxy.kubeconfig();
+    let target = Target::new("v1", "ConfigMap", ns, "state");
+    let write = async {
+        until(async || !ended.fired().is_empty()).await;
+        let step = json!({"data": {"step": "1"}});
+        world.cluster.act_as("somebody").merge_patch(&target, step).await.unwrap();
+    };
+    let started = Instant::now();
+    let (state, ()) = tokio::join!(wait.done(), write);
+    state.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(45), "{:?}", started.elapsed());
 }
 
 /// The server lets a connection have a hundred requests at once, and a watch is one for as long as
