@@ -38,6 +38,8 @@ struct Content {
     seen: BTreeMap<String, Value>,
     order: VecDeque<String>,
     ids: BTreeSet<String>,
+    looked_for: BTreeSet<String>,
+    elsewhere: BTreeMap<(String, ObjectKey), BTreeSet<String>>,
     uids: BTreeSet<String>,
     for_write: BTreeMap<String, Value>,
     claimed: BTreeSet<String>,
@@ -159,23 +161,45 @@ impl Memory {
     /// and nothing else is planned for it. A replacement is planned as a creation, and of a tainted
     /// resource nothing else is; one that another address has may be planned a moment later.
     pub(crate) async fn may_precede(&self, id: &str, what: &str) -> bool {
+        if !self.has_read(id) {
+            return false;
+        }
+        self.plan_of(id).await.is_none_or(|planned| planned == what)
+    }
+
+    /// What is planned for the resource with this id, which may be told a moment later.
+    async fn plan_of(&self, id: &str) -> Option<String> {
         let deadline = Instant::now() + PLANNED_SOON;
         loop {
             let noted = self.planned.notified();
             tokio::pin!(noted);
             noted.as_mut().enable();
-            {
-                let content = self.content();
-                match (content.ids.contains(id), content.planned.get(id)) {
-                    (false, _) => return false,
-                    (true, Some(planned)) => return planned == what,
-                    (true, None) => {}
-                }
+            if let Some(planned) = self.content().planned.get(id) {
+                return Some(planned.clone());
             }
             if timeout_at(deadline, noted).await.is_err() {
+                return None;
+            }
+        }
+    }
+
+    /// Notes that an object of state was looked for in a cluster that it does not live in.
+    pub(crate) fn note_elsewhere(&self, id: &str, host: &Host, key: ObjectKey) {
+        let mut content = self.content();
+        let strays = content.elsewhere.entry((host.to_string(), key)).or_default();
+        strays.insert(id.to_owned());
+    }
+
+    /// Whether what is planned to be made here may replace something that was looked for here and
+    /// lives in another cluster: of a tainted resource nothing is planned but that.
+    pub(crate) async fn may_stray(&self, host: &Host, key: &ObjectKey) -> bool {
+        let strays = self.content().elsewhere.get(&(host.to_string(), key.clone())).cloned();
+        for id in strays.unwrap_or_default() {
+            if self.plan_of(&id).await.is_none() {
                 return true;
             }
         }
+        false
     }
 
     /// Notes that an object is planned to be made, or made anew, under a name as the server knows
@@ -282,6 +306,17 @@ impl Memory {
     /// Notes that this process has read for the resource with this id, which needs nothing of it.
     pub(crate) fn note_read(&self, id: &str) {
         self.content().ids.insert(id.to_owned());
+    }
+
+    /// Notes that the object of the resource with this id was looked for, whatever came of it.
+    pub(crate) fn note_looked_for(&self, id: &str) {
+        self.content().looked_for.insert(id.to_owned());
+    }
+
+    /// Whether this process has refreshed the resource with this id, or tried to.
+    pub(crate) fn has_looked_for(&self, id: &str) -> bool {
+        let content = self.content();
+        content.ids.contains(id) || content.looked_for.contains(id)
     }
 
     /// Whether this process has read the object of the resource with this id.

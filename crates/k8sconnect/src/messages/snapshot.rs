@@ -267,6 +267,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::refreshed_who_knows_where(key, &there),
         whereabouts::absence_unproved(key, Some(&there)),
         whereabouts::absence_unproved(key, None),
+        whereabouts::home_forgotten(key, &there),
         whereabouts::not_there_by_new_way(key),
         whereabouts::gone_unseen(key, crate::guard::Way::Changed),
         whereabouts::gone_unseen(key, crate::guard::Way::AsBefore),

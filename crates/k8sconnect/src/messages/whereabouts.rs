@@ -102,7 +102,8 @@ pub(crate) fn refreshed_elsewhere(key: &ObjectKey, host: &Host) -> Diagnostic {
         format!("{key} was not refreshed: its connection leads to another cluster"),
         paragraphs([
             &another_uid(Some(host)),
-            "That the object is missing there proves nothing: state keeps it as it was last seen.",
+            "What is there, or is not, says nothing of the object: state keeps it as it was last \
+             seen.",
         ]),
     )
 }
@@ -155,6 +156,24 @@ fn unrecognised(host: Option<&Host>) -> String {
         "Clusters are told apart by the uid of their `kube-system` namespace. State knows that of \
          the cluster that the object was last written to; the credentials in use {there} could not \
          read it."
+    )
+}
+
+/// A deletion knows nothing of the cluster, and does not find what it is to end.
+pub(crate) fn home_forgotten(key: &ObjectKey, host: &Host) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} was not found, and whether this is its cluster cannot be told"),
+        paragraphs([
+            &format!(
+                "Which cluster it was last written to is kept in private state, which does not \
+                 reach the deletion of a tainted resource. What is looked for is not at `{host}`: \
+                 it is gone, or the connection leads to another cluster. Nothing was changed."
+            ),
+            "Check that the connection leads to the cluster that it was written to, then plan \
+             again: a refresh can tell, and drops what is gone. Or clear the mark with `terraform \
+             untaint ADDRESS` (or `tofu untaint ADDRESS`) and use `-replace=ADDRESS`, which keeps \
+             what is remembered.",
+        ]),
     )
 }
 

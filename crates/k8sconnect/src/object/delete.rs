@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::blast;
 use super::held::Held;
-use super::home::looked_for_at_home;
+use super::home::gone_from_home;
 use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::guard::Unread;
@@ -52,6 +52,7 @@ pub(crate) async fn plan(
         }
         Some(Unread::NoEntry) | None => {}
     }
+    session.memory.note_planned(held.id(), "");
     if session.memory.claim_destruction(held.uid()) == Claim::Contradicted {
         return Err(messages::object::destroyed_and_made(held.key()).into());
     }
@@ -88,22 +89,25 @@ pub(crate) async fn delete(
         let subject = Subject { manifest: &held.manifest, former: live };
         Diagnostics::from(messages::object::not_deleted(subject, &error))
     };
+    let mut met = false;
     for _ in 0..TRIES {
         let live = match cluster.get(&location).await.map_err(|error| not_deleted(error, None))? {
             Found::Object(answer) => answer.object,
-            Found::Absent(_) => return looked_for_at_home(&cluster, &held).await,
+            Found::Absent(_) if met => return Ok(()),
+            Found::Absent(_) => return gone_from_home(&cluster, &held).await,
             Found::NotServed(_) => {
                 unserved(&cluster, &location, key).await?;
-                return looked_for_at_home(&cluster, &held).await;
+                return gone_from_home(&cluster, &held).await;
             }
         };
         match whose(&held, &live) {
             Whose::Ours if uid_of(&live) != held.uid() => {
-                looked_for_at_home(&cluster, &held).await?;
+                gone_from_home(&cluster, &held).await?;
             }
-            Whose::Ours => {}
+            Whose::Ours => met = true,
+            Whose::AnotherObject if met => return Ok(()),
             Whose::AnotherObject => {
-                looked_for_at_home(&cluster, &held).await?;
+                gone_from_home(&cluster, &held).await?;
                 notices.push(messages::object::replaced_by_others(key));
                 return Ok(());
             }

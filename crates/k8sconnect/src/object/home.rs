@@ -25,6 +25,15 @@ pub(crate) async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result
     }
 }
 
+/// The same for a deletion. That of a tainted object comes without private state, and knows nothing
+/// of the cluster: whatever it does not find there may live elsewhere.
+pub(crate) async fn gone_from_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
+    if held.stored.is_blank() {
+        return Err(messages::whereabouts::home_forgotten(held.key(), cluster.host()).into());
+    }
+    looked_for_at_home(cluster, held).await
+}
+
 /// Refuses to look for other reasons why a write missed its object, where it went to another
 /// cluster.
 pub(crate) async fn missed_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {

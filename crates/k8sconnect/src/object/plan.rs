@@ -39,6 +39,9 @@ pub(crate) async fn plan(
 ) -> Result<Planned<ObjectModel>, Diagnostics> {
     let Plan { config, prior, proposed, private } = request;
     let held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
+    if let Some(held) = &held {
+        session.memory.note_planned(held.id(), "");
+    }
     let identify = held.is_none();
     let planned = |state| {
         // One that is not known yet is given at apply: OpenTofu cannot store it.
@@ -78,6 +81,11 @@ pub(crate) async fn plan(
         }
         protected(&config, held)?;
         held.check_way_to_end(session)?;
+        // What goes and what comes in its place belong into one cluster.
+        if let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? {
+            let way = way(&config, held);
+            whereabouts::check_before_replacing(session, &cluster, way, held).await?;
+        }
         match moment(ctx, session, held) {
             Moment::Applying => {
                 return Err(messages::object::identity_known_late(held.key(), &changes).into());
@@ -97,10 +105,7 @@ pub(crate) async fn plan(
     };
     let desired = desired.hiding(&terms.hidden);
     let cluster = session.cluster(&connection).await?;
-    let way = held.as_ref().map_or(Way::AsBefore, |held| {
-        let before = (&held.model.cluster, &held.model.cluster_name);
-        Way::of(before, (&config.cluster, &config.cluster_name))
-    });
+    let way = held.as_ref().map_or(Way::AsBefore, |held| way(&config, held));
     let asked = Asked { ctx, session, cluster: &cluster, way, desired: &desired, terms: &terms };
     let Some(held) = &held else {
         return Ok(planned(creation::plan(&asked, proposed, notices).await?));
@@ -108,7 +113,7 @@ pub(crate) async fn plan(
     if held.uid().is_empty() {
         return Err(messages::upgrade::refresh_first(held.key()).into());
     }
-    whereabouts::check(&asked, held).await?;
+    whereabouts::check(session, &cluster, way, held).await?;
     match change::plan(&asked, held, proposed, notices).await? {
         Change::InPlace(state) => Ok(planned(*state)),
         Change::Replacement(state) => {
@@ -130,6 +135,12 @@ async fn leave_open(session: &Session, config: &ObjectModel, held: &Held) {
     }
 }
 
+/// Whether the cluster is described as it was at the last apply.
+fn way(config: &ObjectModel, held: &Held) -> Way {
+    let before = (&held.model.cluster, &held.model.cluster_name);
+    Way::of(before, (&config.cluster, &config.cluster_name))
+}
+
 /// When a plan is made. What was planned as an update cannot become a replacement while it is
 /// being applied.
 enum Moment {
@@ -142,7 +153,7 @@ enum Moment {
 /// Terraform plans again while it applies, in a process that reads nothing, and allows deferrals
 /// only then.
 fn moment(ctx: &Context, session: &Session, held: &Held) -> Moment {
-    if session.memory.has_read(held.id()) {
+    if session.memory.has_looked_for(held.id()) {
         Moment::Planning
     } else if ctx.capabilities().deferral_allowed {
         Moment::Applying

@@ -5,7 +5,7 @@
 //! found anew (see `upgrade`). An object is dropped from state only if the server proved it
 //! absent.
 
-use k8sconnect_cluster::{Cluster, Targets};
+use k8sconnect_cluster::{Cluster, Location, Targets};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::ignore::Yielded;
@@ -42,16 +42,18 @@ pub(crate) async fn read(
         }
         Entry::Shut(problems) => {
             notices.push(messages::whereabouts::way_unusable(&key, &problems, whose));
-            return unread(held, Unread::NoEntry, private);
+            return unread(session, held, Unread::NoEntry, private);
         }
     };
     let location = held.location(&cluster).await?;
     let live = match look(&Targets::from(&*cluster), &location, &key, whose).await? {
         Look::Present(live) => live,
-        Look::Absent => return gone(&cluster, held, private, notices).await,
+        Look::Absent => {
+            return gone(session, &cluster, &location, held, private, notices).await;
+        }
         Look::NotAllowed(error) => {
             notices.push(messages::whereabouts::not_refreshed(&key, &error, whose));
-            return unread(held, Unread::NoEntry, private);
+            return unread(session, held, Unread::NoEntry, private);
         }
     };
     let uid = live["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
@@ -62,7 +64,7 @@ pub(crate) async fn read(
         if live["metadata"]["annotations"][ID_ANNOTATION].as_str() != Some(held.id())
             || home::absence(&cluster, &held).await != Absence::Proved
         {
-            let read = gone(&cluster, held, private, notices).await;
+            let read = gone(session, &cluster, &location, held, private, notices).await;
             if matches!(read, Ok(ReadAnswer::Gone)) {
                 session.memory.note_recreated(cluster.host(), location.key());
             }
@@ -105,10 +107,12 @@ pub(crate) async fn read(
 
 /// Keeps what state has, and has the plan know that nobody looked.
 fn unread(
+    session: &Session,
     mut held: Held,
     why: Unread,
     mut private: Private,
 ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
+    session.memory.note_looked_for(held.id());
     held.stored.unread = Some(why);
     held.stored.save(&mut private)?;
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })
@@ -116,7 +120,9 @@ fn unread(
 
 /// Drops what is not there any more, if that was looked for in the right cluster.
 async fn gone(
+    session: &Session,
     cluster: &Cluster,
+    location: &Location,
     held: Held,
     private: Private,
     notices: &mut Diagnostics,
@@ -124,12 +130,13 @@ async fn gone(
     match home::absence(cluster, &held).await {
         Absence::Elsewhere => {
             notices.push(messages::whereabouts::refreshed_elsewhere(held.key(), cluster.host()));
-            unread(held, Unread::AnotherCluster, private)
+            session.memory.note_elsewhere(held.id(), cluster.host(), location.key());
+            unread(session, held, Unread::AnotherCluster, private)
         }
         Absence::Unproved => {
             let host = cluster.host();
             notices.push(messages::whereabouts::refreshed_who_knows_where(held.key(), host));
-            unread(held, Unread::Unproved, private)
+            unread(session, held, Unread::Unproved, private)
         }
         Absence::Proved => Ok(ReadAnswer::Gone),
     }

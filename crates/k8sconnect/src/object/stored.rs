@@ -80,6 +80,11 @@ struct StoredYielded {
 }
 
 impl Stored {
+    /// Whether nothing is remembered, which is so for a tainted object that is being replaced.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.kept.is_none() && self.kind.is_none() && self.seen.is_none() && self.cluster.is_none()
+    }
+
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
         let kept = match get::<StoredKept>(private, KEPT)? {
             Some(stored) => Some(stored.read().map_err(|why| unreadable(KEPT, &why))?),

@@ -71,6 +71,10 @@ pub(crate) async fn delete(
                 return Err(messages::object::kind_no_longer_served(key).into());
             }
         };
+        // A backup may have been restored into another cluster, which is not ours.
+        if !held.is_same_object(&live) {
+            looked_for_at_home(&targets, &held).await?;
+        }
         match end(&targets, &location, key, &live, held.id(), &held.former(&live)).await? {
             End::Made => return Ok(()),
             End::Disturbed => {}
@@ -116,6 +120,9 @@ pub(crate) async fn end(
 
 /// There is nothing to hand back only if that was looked for in the cluster that was patched.
 async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagnostics> {
+    if held.stored.is_blank() {
+        return Err(messages::whereabouts::home_forgotten(&held.key, targets.host()).into());
+    }
     let host = Some(targets.host());
     match guard::absence(targets, held.stored.cluster.as_deref()).await {
         Absence::Proved => Ok(()),

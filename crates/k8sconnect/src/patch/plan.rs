@@ -41,6 +41,12 @@ pub(crate) async fn plan(
         && !changed.is_empty()
     {
         held.check_way_to_end(session)?;
+        // What is handed back and what is patched instead belong into one cluster.
+        if let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? {
+            let (targets, way) = (Targets::from(&*cluster), way(&config, held));
+            let found = look(session, &targets, &held.key, Some(held), way).await?;
+            check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
+        }
         notices.push(messages::patch::another_target(&held.key, key));
         notices.extend(outlook::end(session, held).await);
         foretell(session, &config, key, notices).await?;
@@ -66,10 +72,7 @@ pub(crate) async fn plan(
     // The same object, and where it lives is known of the one in state.
     let key = &held.as_ref().map_or(key, |held| &held.key).clone();
     let targets = Targets::from(&*session.cluster(&connection).await?);
-    let way = held.as_ref().map_or(Way::AsBefore, |held| {
-        let before = (&held.model.cluster, &held.model.cluster_name);
-        Way::of(before, (&config.cluster, &config.cluster_name))
-    });
+    let way = held.as_ref().map_or(Way::AsBefore, |held| way(&config, held));
     let mut found = look(session, &targets, key, held.as_ref(), way).await?;
     if let Some(held) = &held {
         check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
@@ -90,6 +93,9 @@ pub(crate) async fn plan(
         notices.push(not_there(&targets, key).await);
         return Ok(planned(later(proposed, held.as_ref())));
     };
+    if held.is_none() && session.memory.may_stray(targets.host(), &location.key()).await {
+        return Err(messages::whereabouts::another_cluster(key, Some(targets.host())).into());
+    }
     let patch = settled_in(&location, patch, notices, held.as_ref());
     if let Some(held) = &mut held {
         held.recover(&live);
@@ -113,6 +119,12 @@ async fn leave_open(session: &Session, config: &PatchModel, held: &Held) {
         let (host, key) = (targets.host(), location.key());
         session.memory.note_changed(host, key, held.id(), Outlook::Open);
     }
+}
+
+/// Whether the cluster is described as it was at the last apply.
+fn way(config: &PatchModel, held: &Held) -> Way {
+    let before = (&held.model.cluster, &held.model.cluster_name);
+    Way::of(before, (&config.cluster, &config.cluster_name))
 }
 
 /// Tells what a patch that moves takes from its new target. Terraform plans that as a creation too,

@@ -34,7 +34,7 @@ pub(crate) async fn read(
         }
         Entry::Shut(problems) => {
             notices.push(messages::whereabouts::way_unusable(&held.key, &problems, whose));
-            return unread(held, Unread::NoEntry, private);
+            return unread(session, held, Unread::NoEntry, private);
         }
     };
     let location = held.location(&targets).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn read(
         Look::Absent => None,
         Look::NotAllowed(error) => {
             notices.push(messages::whereabouts::not_refreshed(&held.key, &error, whose));
-            return unread(held, Unread::NoEntry, private);
+            return unread(session, held, Unread::NoEntry, private);
         }
     };
     // Every cluster has objects of the same names; only here may another one count as made anew.
@@ -51,12 +51,13 @@ pub(crate) async fn read(
         match guard::absence(&targets, held.stored.cluster.as_deref()).await {
             Absence::Elsewhere => {
                 notices.push(messages::whereabouts::refreshed_elsewhere(&held.key, targets.host()));
-                return unread(held, Unread::AnotherCluster, private);
+                session.memory.note_elsewhere(held.id(), targets.host(), location.key());
+                return unread(session, held, Unread::AnotherCluster, private);
             }
             Absence::Unproved => {
                 let host = targets.host();
                 notices.push(messages::whereabouts::refreshed_who_knows_where(&held.key, host));
-                return unread(held, Unread::Unproved, private);
+                return unread(session, held, Unread::Unproved, private);
             }
             Absence::Proved => {}
         }
@@ -132,10 +133,12 @@ async fn take_over(
 
 /// Keeps what state has, and has the plan know that nobody looked.
 fn unread(
+    session: &Session,
     mut held: Held,
     why: Unread,
     mut private: Private,
 ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
+    session.memory.note_looked_for(held.id());
     held.stored.unread = Some(why);
     held.stored.save(&mut private)?;
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })

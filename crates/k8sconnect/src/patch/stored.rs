@@ -79,6 +79,11 @@ struct StoredKey {
 }
 
 impl Stored {
+    /// Whether nothing is remembered, which is so for a tainted patch that is being replaced.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.kept.is_none() && self.target.is_none() && self.cluster.is_none()
+    }
+
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
         let owners = |key: &str, list: &Json| {
             Owners::from_managed_fields(list).map_err(|error| unreadable(key, &error.to_string()))

@@ -1,5 +1,7 @@
 //! Connections that lead to another cluster than before.
 
+mod replaced;
+
 use serde_json::{Value as Json, json};
 use testkit::{ControlPlane, Filter, Target};
 use tfplugin::harness::{Action, Core, State};

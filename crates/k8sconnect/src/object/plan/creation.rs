@@ -42,6 +42,10 @@ pub(super) async fn plan(
     if claim(location.key()) == Claim::Contradicted {
         return Err(messages::object::made_twice(key).into());
     }
+    if asked.session.memory.may_stray(asked.cluster.host(), &location.key()).await {
+        let host = Some(asked.cluster.host());
+        return Err(messages::whereabouts::another_cluster(key, host).into());
+    }
     state.object_ref = Value::Known(ObjectRef::to(&location));
     // All of it is sent: what is ignored is so from then on, and just not shown.
     let (ignoring, unseen) = asked.terms.ignoring(asked.desired, &Yielded::new());

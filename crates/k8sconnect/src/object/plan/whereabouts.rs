@@ -1,6 +1,6 @@
 //! Whether a plan is made in the cluster that the object lives in.
 
-use k8sconnect_cluster::{Error, Found, Location, Targets};
+use k8sconnect_cluster::{Cluster, Error, Found, Location, Targets};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
@@ -10,37 +10,65 @@ use crate::messages;
 use crate::object::delete::{Whose, whose};
 use crate::object::held::Held;
 use crate::object::home;
+use crate::session::Session;
 
 /// Refuses a plan in another cluster. Asks nothing where the way is the old one and led to the
 /// object.
-pub(super) async fn check(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostics> {
-    let amiss = match held.stored.unread {
-        Some(Unread::AnotherCluster | Unread::Unproved) => true,
-        Some(Unread::NoEntry) | None => false,
-    };
-    if asked.way == Way::AsBefore && !amiss {
+pub(super) async fn check(
+    session: &Session,
+    cluster: &Cluster,
+    way: Way,
+    held: &Held,
+) -> Result<(), Diagnostics> {
+    if way == Way::AsBefore && !is_amiss(held) {
         return Ok(());
     }
-    match guard::recognise(&Targets::from(asked.cluster), held.stored.cluster.as_deref()).await {
+    recognise(session, cluster, held).await
+}
+
+/// The same for an object that another one is to replace. No dry-run follows that would miss it, so
+/// that one which nobody read is asked about too.
+pub(super) async fn check_before_replacing(
+    session: &Session,
+    cluster: &Cluster,
+    way: Way,
+    held: &Held,
+) -> Result<(), Diagnostics> {
+    if way == Way::AsBefore && !is_amiss(held) && session.memory.has_read(held.id()) {
+        return Ok(());
+    }
+    recognise(session, cluster, held).await
+}
+
+/// Whether the last read was led astray, as far as it could tell.
+fn is_amiss(held: &Held) -> bool {
+    match held.stored.unread {
+        Some(Unread::AnotherCluster | Unread::Unproved) => true,
+        Some(Unread::NoEntry) | None => false,
+    }
+}
+
+async fn recognise(session: &Session, cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
+    match guard::recognise(&Targets::from(cluster), held.stored.cluster.as_deref()).await {
         Verdict::Same => Ok(()),
         Verdict::Another => {
-            let host = Some(asked.cluster.host());
+            let host = Some(cluster.host());
             Err(messages::whereabouts::another_cluster(held.key(), host).into())
         }
         Verdict::Unclear if held.stored.unread == Some(Unread::Unproved) => {
-            found_after_all(asked, held).await
+            found_after_all(cluster, held).await
         }
-        Verdict::Unclear => ask_the_object(asked, held).await,
+        Verdict::Unclear => ask_the_object(session, cluster, held).await,
     }
 }
 
 /// Only the object itself can end the doubt that its absence left.
-async fn found_after_all(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostics> {
-    let location = held.location(asked.cluster).await?;
-    match asked.cluster.get(&location).await {
+async fn found_after_all(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
+    let location = held.location(cluster).await?;
+    match cluster.get(&location).await {
         Ok(Found::Object(answer)) if answer.object["metadata"]["uid"] == held.uid() => Ok(()),
         Ok(_) => {
-            let host = Some(asked.cluster.host());
+            let host = Some(cluster.host());
             Err(messages::whereabouts::absence_unproved(held.key(), host).into())
         }
         Err(error) => Err(messages::refusal::unanswered(held.key(), &error).into()),
@@ -48,12 +76,16 @@ async fn found_after_all(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnosti
 }
 
 /// The object itself tells too: one that was just read by the old way must be there by the new.
-async fn ask_the_object(asked: &Asked<'_>, held: &Held) -> Result<(), Diagnostics> {
-    if !asked.session.memory.has_read(held.id()) {
+async fn ask_the_object(
+    session: &Session,
+    cluster: &Cluster,
+    held: &Held,
+) -> Result<(), Diagnostics> {
+    if !session.memory.has_read(held.id()) {
         return Ok(());
     }
-    let location = held.location(asked.cluster).await?;
-    let there = match asked.cluster.get(&location).await {
+    let location = held.location(cluster).await?;
+    let there = match cluster.get(&location).await {
         Ok(Found::Object(answer)) => !matches!(whose(held, &answer.object), Whose::AnotherObject),
         Ok(Found::Absent(_) | Found::NotServed(_)) => false,
         // Credentials that may not look prove nothing, and may still be meant.
