@@ -6,7 +6,7 @@ use testkit::{Filter, Target};
 use tfplugin::Value;
 use tfplugin::harness::{Action, Core, State};
 
-use crate::patch::PATCH;
+use crate::patch::{PATCH, said};
 use crate::waiting::WAIT;
 use crate::world::{OBJECT, World, value};
 
@@ -215,4 +215,65 @@ async fn what_is_to_end_in_a_cluster_that_is_not_named_any_more_says_which_way_i
     let [(_, config), ..] = story.configs(&names);
     let refused = core.plan(OBJECT, &config, Some(&story.states[0].1)).await.unwrap_err();
     assert!(refused.to_string().contains("Add `old` to `clusters`"), "{refused}");
+}
+
+/// Everything by the path of a kubeconfig, which lets nobody in any more.
+async fn locked_out(folder: &tempfile::TempDir) -> Story {
+    let path = folder.path().join("config");
+    let cluster = testkit::ControlPlane::shared().await;
+    std::fs::write(&path, cluster.kubeconfig()).unwrap();
+    let by_path = json!({ "cluster": { "config_path": path.display().to_string() } });
+    let story = Story::new(&|_| json!({}), &by_path).await;
+    let [_, nobody] = refused(&story.world);
+    std::fs::write(&path, nobody["kubeconfig"].as_str().unwrap()).unwrap();
+    story
+}
+
+#[tokio::test]
+async fn a_replacement_after_a_refresh_that_could_not_look_is_not_called_unread() {
+    let folder = tempfile::tempdir().unwrap();
+    let story = locked_out(&folder).await;
+    let core = core(&story.world, &json!({})).await;
+    let kept = core.read(OBJECT, &story.states[0].1).await.unwrap().present().unwrap();
+    let at = story.world.by_token();
+    let renamed = story.world.config_at(&at, &story.world.config_map("renamed"));
+    let plan = core.plan(OBJECT, &renamed, Some(&kept)).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+    let told = said(&plan.diagnostics);
+    assert!(!told.contains("without having been read"), "{told}");
+}
+
+#[tokio::test]
+async fn a_change_is_shown_though_the_refresh_could_not_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let story = locked_out(&folder).await;
+    let at = story.world.by_token();
+    let (body, (_, state)) = (story.world.config_map("ours"), &story.states[0]);
+    let body = format!("{body}  farewell: bye\n");
+    let added = story.world.config_at(&at, &body);
+    let greeting = story.world.config_at(&at, &body.replace("hello", "good morning"));
+    let shown = |plan: &tfplugin::harness::PlanOutcome, path: &str| {
+        let map = plan.planned.attribute("managed_state_projection").unwrap();
+        let Value::Known(tfplugin::Data::Map(map)) = map else { panic!("{map:?}") };
+        map[path].clone()
+    };
+    let core = core(&story.world, &json!({})).await;
+    let kept = core.read(OBJECT, state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &greeting, Some(&kept)).await.unwrap();
+    assert_eq!(shown(&plan, "data.greeting"), Value::from("good morning"));
+
+    // What another changed meanwhile, and is put right along with it, state cannot show.
+    let rival = story.world.cluster.act_as("rival");
+    let target = Target::new("v1", "ConfigMap", story.world.namespace.name(), "ours");
+    rival.merge_patch(&target, json!({"data": {"greeting": "theirs"}})).await.unwrap();
+    let core = self::core(&story.world, &json!({})).await;
+    let kept = core.read(OBJECT, state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &added, Some(&kept)).await.unwrap();
+    assert_eq!(shown(&plan, "data.greeting"), Value::Unknown);
+    assert_eq!(shown(&plan, "data.farewell"), Value::from("bye"));
+    let applying = self::core(&story.world, &json!({})).await;
+    let made = applying.apply(OBJECT, &added, Some(&kept), &plan).await.unwrap().present();
+    let read = core.read(OBJECT, &made.unwrap()).await.unwrap();
+    let plan = core.plan(OBJECT, &added, read.state.as_ref()).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
 }

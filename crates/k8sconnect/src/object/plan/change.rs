@@ -89,15 +89,16 @@ pub(super) async fn plan(
                 state.yaml_body = held.model.yaml_body.clone();
             }
             // Whose fields are yielded is settled by the next read; until then nothing is promised.
-            // Nor where no read has shown in state what is to be mended now, nor for a body that is
-            // never stored, which may hold other values when it is applied.
-            let promised = unseen.is_empty() && held.stored.unread.is_none();
-            if promised && asked.desired.is_stored() {
+            // Nor for a body that is never stored, which may hold other values when it is applied.
+            if unseen.is_empty() && asked.desired.is_stored() {
                 let map = leaves::map(&decision.projection, held.stored.key.as_ref());
                 let mended = leaves::mended(&held.model.managed_state_projection, &map);
                 let object = location.key();
                 asked.session.memory.note_mended(asked.cluster.host(), object, mended);
-                state.managed_state_projection = Value::Known(map);
+                state.managed_state_projection = match held.stored.unread {
+                    None => Value::Known(map),
+                    Some(_) => unrefreshed(asked, held, told.as_ref(), map)?,
+                };
             }
         }
         Observation::NotYet(why) => {
@@ -141,6 +142,38 @@ pub(super) async fn plan(
 fn note(asked: &Asked<'_>, held: &Held, location: &Location, outlook: Outlook) {
     let (memory, host) = (&asked.session.memory, asked.cluster.host());
     memory.note_changed(host, location.key(), held.id(), outlook);
+}
+
+/// What can be promised of leaves where no read has shown in state how they are. What state shows
+/// as it is to be may have to be put right nevertheless, which must not look like no change. In the
+/// apply all may be told: what is known then need not have been known before, but not the other way
+/// round.
+fn unrefreshed(
+    asked: &Asked<'_>,
+    held: &Held,
+    live: Option<&Json>,
+    mut map: leaves::ProjectionMap,
+) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
+    let Some(former) = held.model.managed_state_projection.known().filter(|it| **it != map) else {
+        return Ok(Value::Unknown);
+    };
+    if !asked.session.memory.has_looked_for(held.id()) {
+        return Ok(Value::Known(map));
+    }
+    let Some(live) = live.filter(|_| held.stored.kept.is_some()) else {
+        return Ok(Value::Unknown);
+    };
+    let live = held
+        .planner()
+        .refreshed(held.prior(), live)
+        .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
+    let live = leaves::map(&live, held.stored.key.as_ref());
+    for (path, text) in &mut map {
+        if former.get(path) == Some(text) && live.get(path) != Some(text) {
+            *text = Value::Unknown;
+        }
+    }
+    Ok(Value::Known(map))
 }
 
 /// Whether the object was not where it is meant to be.
