@@ -9,6 +9,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -27,19 +28,43 @@ use crate::error::ConnectionError;
 use crate::secret::Secret;
 use crate::tls;
 
-type Tcp = HttpConnector<Lookup>;
 /// TLS where it is that with a proxy; that with the server is laid over it elsewhere.
 pub(crate) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 type BoxError = Box<dyn StdError + Send + Sync>;
 type Pending<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
 
 #[derive(Clone)]
-pub(crate) enum Route {
+pub(crate) struct Route {
+    path: Path,
+    progress: Progress,
+    /// Where the proxy is, without the login for it.
+    proxy: Option<String>,
+}
+
+#[derive(Clone)]
+enum Path {
     Direct(Tcp),
     Tunnel(Tunnel<Tcp>),
     /// The proxy itself is spoken to in TLS, within which runs the server's own.
     SecureTunnel(Tunnel<HttpsConnector<Tcp>>),
     Socks(SocksV5<Tcp>),
+}
+
+/// How far the latest connection has come, for whoever gives it up.
+#[derive(Clone, Default)]
+struct Progress(Arc<AtomicU8>);
+
+const ACCEPTED: u8 = 1;
+const THROUGH: u8 = 2;
+
+/// Who fell silent when a connection came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// Nobody accepted it.
+    Nobody,
+    /// The proxy at this address accepted it.
+    Proxy(String),
+    Server,
 }
 
 /// Long enough for a slow link, short enough that a black hole is told before a deadline.
@@ -52,18 +77,30 @@ impl Route {
         proxy: Option<&Secret>,
         tls: &Tls,
     ) -> Result<Self, ConnectionError> {
-        let mut tcp = HttpConnector::new_with_resolver(Lookup(GaiResolver::new()));
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_keepalive(Some(KEEP_ALIVE));
-        tcp.set_connect_timeout(Some(CONNECT_LIMIT));
+        let progress = Progress::default();
+        let tcp = Tcp::new(progress.clone());
         let intercept = match proxy {
             None => Matcher::from_env().intercept(server),
             Some(proxy) => Some(intercept("proxy-url", server, proxy)?),
         };
-        match intercept {
-            None => Ok(Self::Direct(tcp)),
-            Some(proxy) => Self::through(&proxy, tcp, tls),
+        let (path, proxy) = match intercept {
+            None => (Path::Direct(tcp), None),
+            Some(proxy) => (Path::through(&proxy, tcp, tls)?, address(proxy.uri())),
+        };
+        Ok(Self { path, progress, proxy })
+    }
+
+    /// Begins to note how far a connection comes.
+    pub(crate) fn set_out(&self) {
+        self.progress.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Who keeps silent, of a connection that takes too long.
+    pub(crate) fn silence(&self) -> Silence {
+        match (self.progress.0.load(Ordering::Relaxed), &self.proxy) {
+            (ACCEPTED, Some(proxy)) => Silence::Proxy(proxy.clone()),
+            (ACCEPTED | THROUGH, _) => Silence::Server,
+            _ => Silence::Nobody,
         }
     }
 
@@ -85,6 +122,19 @@ impl Route {
         }
     }
 
+}
+
+/// A proxy's address, as far as it may be shown.
+fn address(proxy: &Uri) -> Option<String> {
+    let host = proxy.host()?;
+    let scheme = proxy.scheme_str().unwrap_or("http");
+    Some(match proxy.port_u16() {
+        Some(port) => format!("{scheme}://{host}:{port}"),
+        None => format!("{scheme}://{host}"),
+    })
+}
+
+impl Path {
     fn through(proxy: &Intercept, tcp: Tcp, tls: &Tls) -> Result<Self, ConnectionError> {
         match proxy.uri().scheme_str() {
             Some("http") => Ok(Self::Tunnel(tunnel(proxy, tcp))),
@@ -120,9 +170,11 @@ fn intercept(
     proxy: &Secret,
 ) -> Result<Intercept, ConnectionError> {
     let rules = Matcher::builder().all(proxy.expose()).build();
-    rules.intercept(server).ok_or_else(|| match proxy.expose().contains("://") {
-        true => unknown_scheme(field),
-        false => ConnectionError::BadValue { field, why: "it is not a URL".into() },
+    let bad = |why: &str| ConnectionError::BadValue { field, why: why.into() };
+    rules.intercept(server).ok_or_else(|| match proxy.expose().split_once("://") {
+        Some((_, "" | "/")) => bad("it names no host"),
+        Some(_) => unknown_scheme(field),
+        None => bad("it is not a URL"),
     })
 }
 
@@ -137,32 +189,75 @@ impl Service<Uri> for Route {
     type Future = Pending<Self::Response, BoxError>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        match self {
-            Self::Direct(tcp) => tcp.poll_ready(context).map_err(Into::into),
+        match &mut self.path {
+            Path::Direct(tcp) => tcp.poll_ready(context).map_err(Into::into),
             // The proxies' own readiness is that of the TCP below, which is always ready.
-            Self::Tunnel(_) | Self::SecureTunnel(_) | Self::Socks(_) => Poll::Ready(Ok(())),
+            Path::Tunnel(_) | Path::SecureTunnel(_) | Path::Socks(_) => Poll::Ready(Ok(())),
         }
     }
 
     fn call(&mut self, server: Uri) -> Self::Future {
-        match self {
-            Self::Direct(tcp) => {
+        let progress = self.progress.clone();
+        let connecting: Self::Future = match &mut self.path {
+            Path::Direct(tcp) => {
                 let connecting = tcp.call(server);
                 Box::pin(async { Ok(Stream::Http(connecting.await?)) })
             }
-            Self::Tunnel(tunnel) => {
+            Path::Tunnel(tunnel) => {
                 let connecting = tunnel.call(server);
                 Box::pin(async { Ok(Stream::Http(connecting.await.map_err(by_proxy)?)) })
             }
-            Self::SecureTunnel(tunnel) => {
+            Path::SecureTunnel(tunnel) => {
                 let connecting = tunnel.call(server);
                 Box::pin(async { Ok(connecting.await.map_err(by_proxy)?) })
             }
-            Self::Socks(socks) => {
+            Path::Socks(socks) => {
                 let connecting = socks.call(server);
                 Box::pin(async { Ok(Stream::Http(connecting.await.map_err(by_proxy)?)) })
             }
-        }
+        };
+        Box::pin(async move {
+            let stream = connecting.await?;
+            progress.0.store(THROUGH, Ordering::Relaxed);
+            Ok(stream)
+        })
+    }
+}
+
+/// Plain TCP, to the server or to a proxy before it.
+#[derive(Clone)]
+struct Tcp {
+    connector: HttpConnector<Lookup>,
+    progress: Progress,
+}
+
+impl Tcp {
+    fn new(progress: Progress) -> Self {
+        let mut connector = HttpConnector::new_with_resolver(Lookup(GaiResolver::new()));
+        connector.enforce_http(false);
+        connector.set_nodelay(true);
+        connector.set_keepalive(Some(KEEP_ALIVE));
+        connector.set_connect_timeout(Some(CONNECT_LIMIT));
+        Self { connector, progress }
+    }
+}
+
+impl Service<Uri> for Tcp {
+    type Response = TokioIo<TcpStream>;
+    type Error = BoxError;
+    type Future = Pending<Self::Response, BoxError>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.connector.poll_ready(context).map_err(Into::into)
+    }
+
+    fn call(&mut self, server: Uri) -> Self::Future {
+        let (connecting, progress) = (self.connector.call(server), self.progress.clone());
+        Box::pin(async move {
+            let stream = connecting.await?;
+            progress.0.store(ACCEPTED, Ordering::Relaxed);
+            Ok(stream)
+        })
     }
 }
 
@@ -244,6 +339,7 @@ mod tests {
             intercept("proxy_url", &server, &Secret::from(proxy.to_owned())).err().unwrap().why()
         };
         assert!(told("ftp://proxy.example").contains("`socks5h`"), "{}", told("ftp://p"));
+        assert!(told("http://").contains("names no host"), "{}", told("http://"));
         assert!(told("not a url").contains("not a URL"), "{}", told("not a url"));
     }
 }

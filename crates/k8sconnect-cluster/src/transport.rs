@@ -10,7 +10,7 @@
 //! which single objects never are, and lists are asked for in pages.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -25,14 +25,14 @@ use hyper_util::client::legacy::connect::Connection as _;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::pki_types::ServerName;
 use tokio::sync::OnceCell;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tower_service::Service;
 
 use crate::connection::{Connection, Identity};
 use crate::credentials::Credential;
 use crate::error::{ConnectionError, Trouble};
 use crate::retry::Failure;
-use crate::route::{self, Route};
+use crate::route::{self, Route, Silence};
 use crate::tls;
 
 /// The client of a connection, and the one for a certificate that a plugin brought: another
@@ -67,8 +67,14 @@ impl Transports {
 
 pub(crate) struct Transport {
     connector: HttpsConnector<Route>,
+    route: Route,
     server: Uri,
     client: OnceCell<Client<Handover, Full<Bytes>>>,
+    /// How long the first connection may take.
+    patience: Duration,
+    /// When it was last waited for in vain, and why. Whoever did has done so for all who ask within
+    /// the time that he waited: each of them would only wait as long, one after the other.
+    in_vain: Mutex<Option<(Instant, Trouble)>>,
 }
 
 type Stream = MaybeHttpsStream<route::Stream>;
@@ -97,8 +103,9 @@ impl Transport {
         };
         let config = tls::client_config(&connection.tls, identity)?;
         let route = Route::to(&server, connection.proxy.as_ref(), &connection.tls)?;
-        let connector = HttpsConnector::new(route, config, false, names);
-        Ok(Self { connector, server, client: OnceCell::new() })
+        let connector = HttpsConnector::new(route.clone(), config, false, names);
+        let (client, in_vain) = (OnceCell::new(), Mutex::default());
+        Ok(Self { connector, route, server, client, patience: HANDSHAKE_LIMIT, in_vain })
     }
 
     pub(crate) async fn send(
@@ -113,10 +120,24 @@ impl Transport {
     }
 
     async fn open(&self) -> Result<Client<Handover, Full<Bytes>>, Trouble> {
+        if let Some((when, trouble)) = &*self.in_vain()
+            && when.elapsed() < self.patience
+        {
+            return Err(trouble.clone());
+        }
+        self.route.set_out();
         let connecting = self.connector.clone().call(self.server.clone());
-        let stream = match timeout(HANDSHAKE_LIMIT, connecting).await {
+        let stream = match timeout(self.patience, connecting).await {
             Ok(connected) => connected.map_err(|error| Trouble::of(error.as_ref()))?,
-            Err(_) => return Err(Trouble::Silent),
+            Err(_) => {
+                let trouble = match self.route.silence() {
+                    Silence::Nobody => Trouble::Silent,
+                    Silence::Proxy(address) => Trouble::MuteProxy { address },
+                    Silence::Server => Trouble::Mute,
+                };
+                *self.in_vain() = Some((Instant::now(), trouble.clone()));
+                return Err(trouble);
+            }
         };
         let http2 = stream.connected().is_negotiated_h2();
         let ready = Arc::new(Mutex::new(Some(stream)));
@@ -129,6 +150,10 @@ impl Transport {
             .http2_keep_alive_timeout(PING_LIMIT)
             .http2_max_header_list_size(LARGEST_HEADERS)
             .build(connector))
+    }
+
+    fn in_vain(&self) -> MutexGuard<'_, Option<(Instant, Trouble)>> {
+        self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,5 +182,68 @@ impl Service<Uri> for Handover {
                 Box::pin(async { timeout(HANDSHAKE_LIMIT, connecting).await? })
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_millis(300);
+
+    /// A connection to a port that accepts, behind which nobody sits: the server's, or a proxy's.
+    fn to_nobody(proxy: Option<&str>) -> (std::net::TcpListener, Transport) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut connection = Connection::to(format!("https://{address}").parse().unwrap());
+        if let Some(scheme) = proxy {
+            connection.host = "https://127.0.0.1:6443".parse().unwrap();
+            connection.proxy = Some(format!("{scheme}://joe:hunter2@{address}").into());
+        }
+        let transport = Transport::new(&connection, None).unwrap();
+        (listener, Transport { patience: PATIENCE, ..transport })
+    }
+
+    async fn trouble(transport: &Transport) -> Trouble {
+        let request = Request::new(Full::default());
+        match transport.send(request).await.unwrap_err() {
+            Failure::Unsent(trouble) => trouble,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_accepts_and_then_says_nothing_is_waited_for_once() {
+        for proxy in [None, Some("http"), Some("https"), Some("socks5")] {
+            let (listener, transport) = to_nobody(proxy);
+            let began = Instant::now();
+            let all = [&transport; 4].map(trouble);
+            let [first, second, third, fourth] = all;
+            let all = tokio::join!(first, second, third, fourth);
+            assert!(began.elapsed() < PATIENCE * 2, "{proxy:?}: {:?}", began.elapsed());
+            assert_eq!((&all.1, &all.2, &all.3), (&all.0, &all.0, &all.0));
+            let why = all.0.why();
+            match proxy {
+                None => assert_eq!(all.0, Trouble::Mute),
+                Some(scheme) => {
+                    let address = listener.local_addr().unwrap();
+                    assert!(why.contains(&format!("`{scheme}://{address}`")), "{why}");
+                }
+            }
+            assert!(!why.contains("hunter2"), "{why}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_comes_to_itself_is_asked_again() {
+        let (_listener, transport) = to_nobody(None);
+        assert_eq!(trouble(&transport).await, Trouble::Mute);
+        let began = Instant::now();
+        assert_eq!(trouble(&transport).await, Trouble::Mute);
+        assert!(began.elapsed() < PATIENCE);
+        tokio::time::sleep(PATIENCE).await;
+        let began = Instant::now();
+        assert_eq!(trouble(&transport).await, Trouble::Mute);
+        assert!(began.elapsed() >= PATIENCE, "it was given another chance");
     }
 }

@@ -22,6 +22,12 @@ pub enum Trouble {
     Closed,
     /// Nothing accepted the connection in time.
     Silent,
+    /// Something accepted the connection and then said nothing.
+    Mute,
+    /// A proxy did.
+    MuteProxy {
+        address: String,
+    },
     UnknownAuthority,
     WrongName {
         presented: Vec<String>,
@@ -154,6 +160,8 @@ impl Trouble {
             | Self::NoRoute
             | Self::Closed
             | Self::Silent
+            | Self::Mute
+            | Self::MuteProxy { .. }
             | Self::Proxy { .. }
             | Self::Other { .. } => false,
         }
@@ -166,6 +174,12 @@ impl Trouble {
             Self::NoRoute => "There is no route to it from this machine.".into(),
             Self::Closed => "The other side closed the connection.".into(),
             Self::Silent => "Nothing accepted the connection in time.".into(),
+            Self::Mute => {
+                "The connection was accepted there, and then nothing was said in time.".into()
+            }
+            Self::MuteProxy { address } => format!(
+                "The proxy `{address}` accepted the connection, and then said nothing in time."
+            ),
             Self::UnknownAuthority => {
                 "Its certificate is not signed by an authority that this connection trusts.".into()
             }
@@ -201,6 +215,14 @@ impl Trouble {
             Self::NoRoute | Self::Silent => {
                 "Check the address, the VPN or proxy that leads to it, \
                 and firewalls on the way."
+            }
+            Self::Mute => {
+                "Check that the port is the API server's, that the server is healthy, and what \
+                stands on the way to it."
+            }
+            Self::MuteProxy { .. } => {
+                "Check that `proxy_url`, or `HTTPS_PROXY` in the environment, has the proxy's port, \
+                and the scheme that it speaks: `http`, `https` or `socks5`."
             }
             Self::Closed => {
                 "Check that the port is the API server's, and that no proxy on the way \

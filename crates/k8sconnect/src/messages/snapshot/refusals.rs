@@ -93,6 +93,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         Trouble::Expired,
         Trouble::NotTls,
         Trouble::Silent,
+        Trouble::Mute,
+        Trouble::MuteProxy { address: "socks5://proxy.example:1080".into() },
     ] {
         let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
         messages.push(refusal::unanswered(web().key(), &error));
