@@ -43,17 +43,39 @@ pub enum Unended {
     Unrunnable(std::io::Error),
 }
 
+/// What has ended may have left somebody behind who holds its pipes open, and says nothing more.
+const AFTER_THE_END: Duration = Duration::from_millis(500);
+
 /// Runs a command to its end. It is killed where it takes too long, or where nobody waits for it
 /// any more.
 pub async fn run(command: &mut Command, bounds: Bounds) -> Result<Ended, Unended> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let run = async {
         let mut child = command.spawn()?;
-        let (stdout, stderr) = tokio::join!(
-            drain(child.stdout.take(), bounds.output),
-            drain(child.stderr.take(), bounds.output)
-        );
-        Ok(Ended { status: child.wait().await?, stdout: stdout?, stderr: stderr? })
+        let (mut stdout, mut stderr) = (Printed::default(), Printed::default());
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let status = {
+            let draining = async {
+                tokio::try_join!(
+                    drain(out, bounds.output, &mut stdout),
+                    drain(err, bounds.output, &mut stderr)
+                )
+            };
+            tokio::pin!(draining);
+            tokio::select! {
+                drained = &mut draining => {
+                    drained?;
+                    child.wait().await?
+                }
+                status = child.wait() => {
+                    if let Ok(drained) = tokio::time::timeout(AFTER_THE_END, draining).await {
+                        drained?;
+                    }
+                    status?
+                }
+            }
+        };
+        Ok(Ended { status, stdout, stderr })
     };
     let ended: Result<_, std::io::Error> =
         tokio::time::timeout(bounds.time, run).await.map_err(|_| Unended::TooLong)?;
@@ -64,13 +86,25 @@ pub async fn run(command: &mut Command, bounds: Bounds) -> Result<Ended, Unended
 }
 
 /// Reads on past the bound without keeping it: a command whose pipe is full never ends.
-async fn drain(pipe: Option<impl AsyncRead + Unpin>, most: u64) -> std::io::Result<Printed> {
-    let mut printed = Printed::default();
-    if let Some(mut pipe) = pipe {
-        (&mut pipe).take(most).read_to_end(&mut printed.bytes).await?;
-        printed.lost = tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
+async fn drain(
+    pipe: Option<impl AsyncRead + Unpin>,
+    most: u64,
+    printed: &mut Printed,
+) -> std::io::Result<()> {
+    let Some(mut pipe) = pipe else {
+        return Ok(());
+    };
+    let mut chunk = [0; 8192];
+    loop {
+        let read = pipe.read(&mut chunk).await?;
+        if read == 0 {
+            return Ok(());
+        }
+        let room = most.saturating_sub(printed.bytes.len() as u64);
+        let kept = usize::try_from(room).unwrap_or(usize::MAX).min(read);
+        printed.bytes.extend_from_slice(&chunk[..kept]);
+        printed.lost += (read - kept) as u64;
     }
-    Ok(printed)
 }
 
 #[cfg(test)]
@@ -95,6 +129,14 @@ mod tests {
     async fn a_command_that_hangs_is_ended() {
         let ended = shell("exec sleep 300", Duration::from_millis(50)).await;
         assert!(matches!(ended, Err(Unended::TooLong)), "{ended:?}");
+    }
+
+    #[tokio::test]
+    async fn whoever_a_command_leaves_behind_is_not_waited_for() {
+        let began = std::time::Instant::now();
+        let ended = shell("printf yes; sleep 20 & exit 0", Duration::from_secs(30)).await.unwrap();
+        assert_eq!((ended.stdout.bytes, ended.status.code()), (b"yes".to_vec(), Some(0)));
+        assert!(began.elapsed() < Duration::from_secs(10));
     }
 
     #[tokio::test]

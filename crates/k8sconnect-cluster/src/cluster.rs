@@ -176,7 +176,9 @@ impl Cluster {
                         continue;
                     }
                     let status = Box::new(reply.refusal());
-                    return Err(Error::Unauthorized { host: self.host().to_string(), status });
+                    let plugin = self.shared.credentials.plugin().map(ToOwned::to_owned);
+                    let host = self.host().to_string();
+                    return Err(Error::Unauthorized { host, plugin, status });
                 }
                 Ok(Attempt { answered: Answered::Reply(reply), .. })
                     if reply.status == 403 && self.is_taken_for_nobody(reply) =>

@@ -72,6 +72,14 @@ impl Credentials {
         Ok(Self { auth: connection.auth.clone(), impersonation, held: Mutex::default(), stop })
     }
 
+    /// The command that brings the credentials, where one does.
+    pub(crate) fn plugin(&self) -> Option<&str> {
+        match &self.auth {
+            Auth::Exec(plugin) => Some(&plugin.command),
+            Auth::None | Auth::Token(_) | Auth::TokenFile(_) | Auth::Basic { .. } => None,
+        }
+    }
+
     pub(crate) fn impersonation(&self) -> &[(HeaderName, HeaderValue)] {
         &self.impersonation
     }
@@ -171,7 +179,13 @@ impl Credentials {
                     }),
                     brought = exec::run(plugin) => brought?,
                 };
-                let token = brought.token.as_ref().map(|token| bearer(token.expose()));
+                let unusable = |error: ConnectionError| ConnectionError::Plugin {
+                    command: plugin.command.clone(),
+                    why: format!("of the token that it printed: {}", error.why()),
+                    advice: "Run it by hand, and see what stands in its `status.token`.".into(),
+                };
+                let token = brought.token.as_ref();
+                let token = token.map(|token| bearer(token.expose()).map_err(unusable));
                 Ok(Credential {
                     authorization: token.transpose()?,
                     identity: brought.identity,
@@ -248,6 +262,23 @@ mod tests {
         let mut connection = Connection::to("https://k.example".parse().unwrap());
         connection.auth = auth;
         Credentials::new(&connection, Stop::default())
+    }
+
+    #[tokio::test]
+    async fn a_token_that_no_header_can_hold_is_told_as_the_plugins() {
+        let answer = r#"{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+            "status": {"token": "hun\nter2"}}"#;
+        let plugin = crate::connection::Exec {
+            api_version: "client.authentication.k8s.io/v1".into(),
+            command: "sh".into(),
+            args: vec!["-c".into(), format!("cat <<'E'\n{answer}\nE").into()],
+            env: vec![],
+            install_hint: None,
+            cluster: None,
+        };
+        let told = of(Auth::Exec(plugin)).unwrap().current().await.err().unwrap().to_string();
+        assert!(told.contains("plugin `sh`") && told.contains("such as a line break"), "{told}");
+        assert!(!told.contains("ter2"), "{told}");
     }
 
     fn shown(credential: &Credential) -> &str {

@@ -20,8 +20,8 @@ pub enum Error {
     /// The server understood and said no.
     Refused(Box<Status>),
     /// The server does not know who we are; new credentials have already been tried for, where
-    /// there is a way to get some.
-    Unauthorized { host: String, status: Box<Status> },
+    /// there is a way to get some: by a plugin, for one.
+    Unauthorized { host: String, plugin: Option<String>, status: Box<Status> },
     /// The server would have to know who we are, and was shown nothing.
     Anonymous { host: String, user: Option<String>, status: Box<Status> },
     /// The server was shown a login and took us for nobody all the same.
@@ -118,7 +118,11 @@ impl Error {
     pub fn why(&self) -> String {
         match self {
             Self::Refused(status) => server_said(status),
-            Self::Unauthorized { status, .. } => server_said(status),
+            Self::Unauthorized { plugin: None, status, .. } => server_said(status),
+            Self::Unauthorized { plugin: Some(plugin), status, .. } => format!(
+                "{} The credentials come from the plugin `{plugin}`, which was run again in vain.",
+                sentence(server_said(status))
+            ),
             Self::Anonymous { user, status, .. } => {
                 let nobody = match user {
                     Some(user) => {
@@ -178,6 +182,10 @@ impl Error {
                 _ => "Change what the message names.",
             }
             .into(),
+            Self::Unauthorized { plugin: Some(plugin), .. } => format!(
+                "Run `{plugin}` by hand: check that its login has not expired, and that it is for \
+                 this cluster."
+            ),
             Self::Unauthorized { .. } => "Check that the token or client certificate belongs to \
                 this cluster and has not expired, or fetch a new one."
                 .into(),

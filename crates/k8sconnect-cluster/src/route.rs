@@ -121,7 +121,6 @@ impl Route {
             _ => Err(unknown_scheme(field)),
         }
     }
-
 }
 
 /// A proxy's address, as far as it may be shown.

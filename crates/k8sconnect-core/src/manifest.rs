@@ -56,8 +56,13 @@ pub enum ManifestError {
     WrongType { line: usize, field: String, wanted: &'static str },
     #[error("line {line}: `kind: {kind}` is a list of objects, not an object")]
     IsAList { line: usize, kind: String },
-    #[error("line {line}: `{field}` must be base64")]
-    NotBase64 { line: usize, field: String },
+    #[error("line {line}: `{field}`{} must be base64", as_written(written.as_ref()))]
+    NotBase64 {
+        line: usize,
+        field: String,
+        /// The key, where it was read as something else than it looks.
+        written: Option<String>,
+    },
     #[error("line {line}: `metadata.generateName` cannot be applied")]
     GenerateName { line: usize },
     #[error("line {line}: `{field}` is written by the API server")]
@@ -68,6 +73,10 @@ pub enum ManifestError {
     ObjectName { line: usize, name: String },
     #[error("line {line}: no namespace can be named `{name}`")]
     NamespaceName { line: usize, name: String },
+}
+
+fn as_written(key: Option<&String>) -> String {
+    key.map(|key| format!(" (the key `{key}`)")).unwrap_or_default()
 }
 
 impl ManifestError {

@@ -13,7 +13,7 @@ mod way;
 
 use std::collections::BTreeMap;
 
-use k8sconnect_cluster::{KubeconfigFiles, Trust};
+use k8sconnect_cluster::{Auth, KubeconfigFiles, Trust};
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use crate::messages;
@@ -90,6 +90,12 @@ fn warnings_at(cluster: &Value<ClusterModel>, at: AttributePath) -> Diagnostics 
     match way::reach(cluster, &place, Files::Read) {
         Ok(Reach::Ready(connection)) if connection.tls.trust == Trust::Anyone => {
             place.attribute(kubeconfig).point(messages::connection::insecure_kubeconfig()).into()
+        }
+        Ok(Reach::Ready(connection))
+            if !connection.host.is_encrypted() && connection.auth != Auth::None =>
+        {
+            let at = if cluster.host.is_known() { "host" } else { kubeconfig };
+            place.attribute(at).point(messages::connection::in_clear(at)).into()
         }
         // A kubeconfig may be there only where the plan is made, or not yet.
         _ => Diagnostics::new(),

@@ -139,7 +139,9 @@ impl<'a> Check<'a> {
                 let line = self.line(&["data", name]);
                 let mut field = FieldPath::fields(["data"]);
                 field.push(PathElement::field(name.clone()));
-                self.errors.push(ManifestError::NotBase64 { line, field: field.to_string() });
+                let written = self.document.boolean_key(line, name).map(ToOwned::to_owned);
+                let field = field.to_string();
+                self.errors.push(ManifestError::NotBase64 { line, field, written });
             }
         }
     }

@@ -105,6 +105,8 @@ fn plain_text_in_a_secrets_data_is_told_with_its_place() {
     let text =
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: aGk=\n  b.c: not base64\n";
     assert_eq!(problems(text), ["line 6: `data[\"b.c\"]` must be base64"]);
+    let text = text.replace("b.c", "y");
+    assert_eq!(problems(&text), ["line 6: `data.true` (the key `y`) must be base64"]);
     let folded =
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: |\n    aGVs\n    bG8=\n";
     assert!(Manifest::parse(folded).is_ok(), "line breaks are fine");

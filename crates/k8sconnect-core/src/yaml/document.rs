@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::scalar::{self, Meaning};
+
 /// A place in the text, counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
@@ -76,6 +78,17 @@ impl Document {
             value = child;
         }
         Some(mark.spot.into())
+    }
+
+    /// How a key in this line was written that was read as the boolean `key`, where it does not say
+    /// so itself.
+    #[must_use]
+    pub fn boolean_key(&self, line: usize, key: &str) -> Option<&str> {
+        let is_it = |(written, position): &&(String, Position)| {
+            let truth = matches!(scalar::plain(written), Meaning::Bool(true));
+            position.line == line && key == if truth { "true" } else { "false" }
+        };
+        self.boolean_keys.iter().find(is_it).map(|(written, _)| written.as_str())
     }
 
     /// The line of the key at the end of `keys`, or of the nearest thing around it that is there.

@@ -8,6 +8,7 @@ use super::place::Place;
 use super::schema::ClusterModel;
 use super::way::{self, Files, Reach};
 use crate::messages;
+use crate::messages::connection::Entry;
 
 /// What the provider block says about clusters. None of it ever lands in state.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +20,8 @@ pub(crate) struct Directory {
 
 impl Directory {
     pub(crate) fn names(&self) -> Vec<String> {
-        self.named.known().into_iter().flat_map(BTreeMap::keys).cloned().collect()
+        let named = self.named.known().into_iter().flatten();
+        named.filter(|(_, cluster)| !cluster.is_null()).map(|(name, _)| name.clone()).collect()
     }
 
     /// Finds the cluster that a resource names, and the way to it.
@@ -68,8 +70,9 @@ impl Directory {
                 listed(cluster, AttributePath::root("clusters").key(name))
             }
             Some(Value::Unknown) => Ok(Reach::Unknown),
-            Some(Value::Null) | None => {
-                Err(messages::connection::unheard_of(name, named.keys()).into())
+            entry => {
+                let entry = if entry.is_some() { Entry::Null } else { Entry::Missing };
+                Err(messages::connection::unheard_of(name, entry, &self.names()).into())
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Where a description of a cluster stands, as seen by whoever is told about it.
 
-use tfplugin::{AttributePath, Diagnostic};
+use tfplugin::{AttributePath, Diagnostic, Step};
 
 use crate::messages;
 
@@ -13,9 +13,6 @@ pub(crate) enum Place {
     /// In the provider block, while a resource is being asked about.
     ProviderBlock(AttributePath),
 }
-
-/// An attribute of the one `cluster` of a block.
-const SHALLOW: usize = 2;
 
 impl Place {
     /// On into an attribute.
@@ -30,11 +27,16 @@ impl Place {
     pub(crate) fn point(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self {
             // Terraform shows the block and no more: deep inside, words must help.
-            Self::Here(path) if path.steps().len() > SHALLOW => {
+            Self::Here(path) if is_deep(path) => {
                 messages::connection::deep_inside(diagnostic, path).at(path.clone())
             }
             Self::Here(path) => diagnostic.at(path.clone()),
             Self::ProviderBlock(path) => messages::connection::in_provider_block(diagnostic, path),
         }
     }
+}
+
+/// Whether it is more than an attribute of the one `cluster` of a block.
+fn is_deep(path: &AttributePath) -> bool {
+    path.steps().len() > 2 || path.steps().iter().any(|step| !matches!(step, Step::Attribute(_)))
 }

@@ -95,6 +95,8 @@ fn what_is_missing_is_told() {
     assert_eq!(told(alone), ["cluster.context: `context` is given without a kubeconfig"]);
     let hostless = cluster(|it| it.token = "t".into());
     assert_eq!(told(hostless), ["cluster.host: `token` is given without `host`"]);
+    let nowhere = cluster(|it| it.config_path = "".into());
+    assert_eq!(told(nowhere), ["cluster.config_path: `config_path` is empty"]);
     let nobody = cluster(|it| it.host = "https://k.example".into());
     assert_eq!(told(nobody), ["cluster.host: The cluster is described without a login"]);
 }
@@ -143,4 +145,37 @@ fn the_provider_block_is_checked_as_a_whole() {
     let problems = check_all(&wrong, &Value::Known(named.into())).unwrap_err();
     let paths: Vec<_> = problems.iter().map(|it| it.path.clone().unwrap().to_string()).collect();
     assert_eq!(paths, ["cluster.host", "clusters[\"east\"].host"]);
+}
+
+#[test]
+fn one_of_several_clusters_is_named_where_it_is_not_described() {
+    let named = [("east".to_owned(), Value::Known(ClusterModel::default()))];
+    let problems = check_all(&Value::Null, &Value::Known(named.into())).unwrap_err();
+    let told: Vec<_> = problems.iter().map(|it| it.detail.clone()).collect();
+    assert!(told[0].contains("It stands at `clusters[\"east\"]`"), "{told:?}");
+}
+
+#[test]
+fn an_entry_that_is_null_is_none_and_told_as_null() {
+    let known = Value::Known(cluster(|it| it.kubeconfig = KUBECONFIG.into()));
+    let named = [("east".to_owned(), Value::Null), ("west".to_owned(), known)];
+    let directory = Directory { default: Value::Null, named: Value::Known(named.into()) };
+    assert_eq!(directory.names(), ["west"]);
+    let problems = directory.reach(&Value::Null, &"east".into()).err().unwrap();
+    let told: Vec<_> = problems.iter().map(|it| it.detail.clone()).collect();
+    assert!(told[0].contains("is null. Besides, it names `west`"), "{told:?}");
+}
+
+#[test]
+fn credentials_in_clear_are_warned_about_and_a_proxy_without_them_is_not() {
+    let warned = |cluster: ClusterModel| {
+        let told = warnings(&Value::Known(cluster));
+        told.iter().map(|it| it.path.as_ref().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let host =
+        |token: Value<String>| cluster(|it| (it.host, it.token) = ("http://k:80".into(), token));
+    assert_eq!(warned(host("t".into())), ["cluster.host"]);
+    assert_eq!(warned(host(Value::Null)), [""; 0]);
+    let plain = KUBECONFIG.replace("https", "http");
+    assert_eq!(warned(cluster(|it| it.kubeconfig = plain.as_str().into())), ["cluster.kubeconfig"]);
 }

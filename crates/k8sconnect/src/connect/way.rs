@@ -87,6 +87,11 @@ pub(super) fn reach(
             problems.push(place.attribute(first.0).point(said::two_ways(name, &beside)));
         }
     }
+    if let Value::Known(list) = &cluster.config_path
+        && std::env::split_paths(list.trim()).all(|path| path.as_os_str().is_empty())
+    {
+        problems.push(place.attribute("config_path").point(said::empty_path()));
+    }
     let kubeconfig = match (chosen.is_empty(), kubeconfig_ruled_out) {
         (false, _) => Presence::Set,
         (true, true) => Presence::Unset,

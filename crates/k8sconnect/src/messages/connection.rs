@@ -33,7 +33,7 @@ pub(crate) fn deep_inside(mut diagnostic: Diagnostic, at: &AttributePath) -> Dia
 pub(crate) fn empty() -> Diagnostic {
     Diagnostic::error(
         "The cluster is not described",
-        "`cluster` says nothing of how to get there.\n\n\
+        "It says nothing of how to get there.\n\n\
          Set `host` with `token`, `client_certificate` and `client_key`, or `exec`; or set \
          `kubeconfig = file(\"…\")` or `config_path = \"…\"`.",
     )
@@ -58,17 +58,31 @@ pub(crate) fn empty_name() -> Diagnostic {
     .at(AttributePath::root("cluster_name"))
 }
 
-pub(crate) fn unheard_of<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Diagnostic {
-    let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
-    let known = match known.as_slice() {
-        [] => "The provider block names no clusters.".to_owned(),
-        names => format!("The provider block names {}.", names.join(", ")),
+pub(crate) fn unheard_of(name: &str, entry: Entry, known: &[String]) -> Diagnostic {
+    let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+    let known = match (entry, known.as_slice()) {
+        (Entry::Missing, []) => "The provider block names no clusters.".to_owned(),
+        (Entry::Missing, names) => format!("The provider block names {}.", names.join(", ")),
+        (Entry::Null, []) => {
+            format!("`clusters[\"{name}\"]` in the provider block is null, and it names no others.")
+        }
+        (Entry::Null, names) => format!(
+            "`clusters[\"{name}\"]` in the provider block is null. Besides, it names {}.",
+            names.join(", ")
+        ),
     };
     let advice =
         format!("Add `{name}` to `clusters` in the provider block, or correct `cluster_name`.");
     let summary = format!("There is no cluster named `{name}`");
     Diagnostic::error(summary, paragraphs([&known, &advice]))
         .at(AttributePath::root("cluster_name"))
+}
+
+/// What the provider block has under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Missing,
+    Null,
 }
 
 pub(crate) fn two_kubeconfigs() -> Diagnostic {
@@ -137,6 +151,29 @@ pub(crate) fn insecure_kubeconfig() -> Diagnostic {
         "With `insecure-skip-tls-verify` in the kubeconfig whoever stands between here and the \
          cluster can pose as its API server, and is shown your credentials.\n\n\
          Put `certificate-authority-data` into the kubeconfig instead.",
+    )
+}
+
+/// Credentials for a server that is spoken to without TLS, by this attribute.
+pub(crate) fn in_clear(attribute: &str) -> Diagnostic {
+    Diagnostic::warning(
+        "The credentials are sent without encryption",
+        format!(
+            "The server in `{attribute}` begins with `http://`: whoever listens between here and \
+             there reads your credentials, and all that is asked and answered.\n\n\
+             Write it with `https://`. A proxy that logs in itself, as `kubectl proxy` does, needs \
+             no credentials."
+        ),
+    )
+}
+
+pub(crate) fn empty_path() -> Diagnostic {
+    Diagnostic::error(
+        "`config_path` is empty",
+        "It is the path of a kubeconfig, or of several, and names none; your current kubeconfig is \
+         never taken unasked.\n\n\
+         Write the path, for example `~/.kube/config`; or leave it out, or set it to `null`, for \
+         another way to the cluster.",
     )
 }
 

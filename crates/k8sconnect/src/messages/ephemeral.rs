@@ -88,7 +88,7 @@ pub(crate) fn no_lifetime(asked: &str, longest: i64) -> Diagnostic {
         format!("No token can be asked for `expiration_seconds = {asked}`"),
         format!(
             "It is a whole number of seconds, and the API server takes none above {longest}.\n\n\
-             Ask for less, or leave `expiration_seconds` out."
+             Write such a number, or leave `expiration_seconds` out."
         ),
     )
 }

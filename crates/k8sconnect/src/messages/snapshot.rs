@@ -28,6 +28,7 @@ use serde_json::json;
 use tfplugin::{AttributePath, Diagnostic, Mismatch};
 
 use super::blast::Fate;
+use super::connection::Entry;
 use super::manifest::Attribute;
 use super::refusal::Subject;
 use super::terms::List;
@@ -238,7 +239,8 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
     let key = web.key();
     let forbidden = Refused(Box::new(status(403, "deployments is forbidden", &[])));
     let status = Box::new(status(401, "Unauthorized", &[]));
-    let expired = Unauthorized { host: "https://k.example".into(), status: status.clone() };
+    let expired =
+        Unauthorized { host: "https://k.example".into(), plugin: None, status: status.clone() };
     let (host, user) = ("https://k.example".to_owned(), Some("ci".to_owned()));
     let nobody = k8sconnect_cluster::Error::Anonymous { host, user, status };
     let host = "https://k.example".to_owned();
@@ -257,7 +259,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::way_unusable(key, &connection::unusable(&lost).into(), Way::ItsOwn),
         whereabouts::way_unusable(
             key,
-            &connection::unheard_of("old", ["new".to_owned()].iter()).into(),
+            &connection::unheard_of("old", Entry::Missing, &["new".to_owned()]).into(),
             Way::ProviderBlocks,
         ),
         object::not_deleted((&web).into(), &expired),
@@ -288,13 +290,17 @@ fn other_messages() -> Vec<Diagnostic> {
     let why = "it is neither PEM nor base64 of PEM".to_owned();
     let deep = AttributePath::root("clusters").key("prod").attribute("cluster_ca_certificate");
     let bad_authority = ConnectionError::BadValue { field: "cluster_ca_certificate", why };
+    let both = ["east".to_owned(), "west".to_owned()];
     vec![
         connection::missing(),
         connection::empty(),
         connection::also_named(),
         connection::empty_name(),
-        connection::unheard_of("prod", [].iter()),
-        connection::unheard_of("prod", ["east".to_owned(), "west".to_owned()].iter()),
+        connection::unheard_of("prod", Entry::Missing, &[]),
+        connection::unheard_of("prod", Entry::Missing, &both),
+        connection::unheard_of("prod", Entry::Null, &both),
+        connection::empty_path(),
+        connection::in_clear("host"),
         connection::two_kubeconfigs(),
         connection::two_ways("kubeconfig", &["host", "token"]),
         connection::context_alone(),

@@ -99,8 +99,12 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
         messages.push(refusal::unanswered(web().key(), &error));
     }
-    let unauthorized =
-        Error::Unauthorized { host: host(), status: Box::new(status(401, "Unauthorized", &[])) };
-    messages.push(refusal::not_taken(&web(), &unauthorized));
+    let unauthorized = |plugin| Error::Unauthorized {
+        host: host(),
+        plugin,
+        status: Box::new(status(401, "Unauthorized", &[])),
+    };
+    messages.push(refusal::not_taken(&web(), &unauthorized(None)));
+    messages.push(refusal::not_taken(&web(), &unauthorized(Some("aws".into()))));
     messages
 }
