@@ -5,8 +5,13 @@
 //! plain and in base64. Where an object is quoted, or the difference of two, cutting cannot be
 //! trusted (long texts are broken up and shortened), so that goes as a whole. An object that hides
 //! nothing is quoted as it is.
+//!
+//! A value that is very short, or a word that the server uses anyway, would be told by the very gap
+//! that it leaves in a sentence. Where such a one stands in the server's prose, and not where values
+//! are quoted, the words are not shown at all.
 
 mod credentials;
+mod frame;
 
 use std::collections::BTreeSet;
 
@@ -18,11 +23,16 @@ use crate::manifest::Manifest;
 use crate::projection::CONCEALED_VALUE as CUT;
 use crate::secrecy::Secrecy;
 use crate::text::quoted;
+use frame::Frame;
 
 pub use credentials::without_credentials;
 
 /// Shorter values also occur inside of ordinary words, and are cut only where they stand alone.
 const SHORTEST: usize = 4;
+
+/// What is said in place of words that cannot be shown.
+pub const WITHHELD: &str = "(what it said is not shown: a hidden value could not be cut out of it \
+                            without being told by the gap)";
 
 /// What must not be shown of one object.
 #[derive(Clone, Default)]
@@ -30,6 +40,7 @@ pub struct Secrets {
     hides: Hides,
     /// The longest first, so that no part of one is left standing.
     texts: Vec<String>,
+    frame: Frame,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -54,31 +65,80 @@ impl Secrets {
         for hidden in secrecy.hidden_in(object) {
             collect(hidden, &mut texts);
         }
-        let mut texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        let mut texts: Vec<_> = texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        Self { hides: Hides::Something, texts }
+        Self { hides: Hides::Something, texts, frame: self.frame.and(object) }
     }
 
     /// The words without what must not be shown.
     pub fn cut_out_of(&self, words: &str) -> String {
+        self.cut(words).unwrap_or_else(|| WITHHELD.to_owned())
+    }
+
+    /// The same; `None` where the gaps would tell.
+    pub fn cut(&self, words: &str) -> Option<String> {
         if self.hides == Hides::Nothing {
-            return words.to_owned();
+            return Some(words.to_owned());
         }
         let words = without_objects(&place_only(words));
         let mut rest = words.as_str();
         let mut shown = String::new();
         while let Some(first) = rest.chars().next() {
-            let before = shown.chars().last();
-            if let Some(text) = self.texts.iter().find(|text| stands_at(text, rest, before)) {
-                shown.push_str(CUT);
-                rest = &rest[text.len()..];
-            } else {
-                shown.push(first);
-                rest = &rest[first.len_utf8()..];
+            if let Some(name) = self.own_name_at(rest) {
+                shown.push_str(name);
+                rest = &rest[name.len()..];
+                continue;
+            }
+            let found =
+                self.texts.iter().find_map(|text| Some((text, self.at(text, rest, &shown)?)));
+            match found {
+                Some((text, Standing::AsValue)) => {
+                    shown.push_str(CUT);
+                    rest = &rest[text.len()..];
+                }
+                Some((_, Standing::InProse)) => return None,
+                None => {
+                    shown.push(first);
+                    rest = &rest[first.len_utf8()..];
+                }
             }
         }
-        shown
+        Some(shown)
     }
+
+    /// How a hidden text stands here, if it does. What is short, or one of the server's own words,
+    /// must stand alone.
+    fn at(&self, text: &str, rest: &str, before: &str) -> Option<Standing> {
+        let after = rest.strip_prefix(text)?;
+        let is_short = text.chars().count() < SHORTEST;
+        if !is_short && !self.frame.has(text) {
+            return Some(Standing::AsValue);
+        }
+        let in_a_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        if in_a_word(before.chars().last()) || in_a_word(after.chars().next()) {
+            return None;
+        }
+        let is_quoted = before.ends_with('"') && after.starts_with('"');
+        if is_quoted || before.ends_with("alue: ") {
+            return Some(Standing::AsValue);
+        }
+        Some(Standing::InProse)
+    }
+
+    /// The object's own name in quotes, which is no secret even if it holds what looks like one.
+    fn own_name_at<'a>(&self, rest: &'a str) -> Option<&'a str> {
+        let (name, _) = rest.strip_prefix('"')?.split_once('"')?;
+        let is_ours = self.frame.is_name(name) && !self.texts.iter().any(|text| text == name);
+        is_ours.then(|| &rest[..name.len() + 2])
+    }
+}
+
+/// Where a hidden text stands in the server's words.
+enum Standing {
+    /// Where a value is quoted, or where nothing else can be meant.
+    AsValue,
+    /// Where the gap would tell it.
+    InProse,
 }
 
 /// A value in all its forms. What is in base64 already, such as `data` of a Secret, is a value in
@@ -127,26 +187,31 @@ fn go_quoted(text: &str) -> String {
     out
 }
 
-/// Whether a hidden text begins here. A short one must stand alone.
-fn stands_at(text: &str, rest: &str, before: Option<char>) -> bool {
-    let Some(after) = rest.strip_prefix(text) else {
-        return false;
-    };
-    let in_a_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    text.chars().count() >= SHORTEST || !(in_a_word(before) || in_a_word(after.chars().next()))
-}
-
 /// Of a typed-patch error only the place and the type that was expected: what it got is printed as
 /// a Go value, in a form that cutting cannot be trusted with. Of a text that could not be decoded,
 /// not the part that is quoted around the error.
 fn place_only(words: &str) -> String {
-    if let Some((before, _)) = words.split_once(", got ") {
-        return format!("{before}, got something else");
+    if let Some((before, got)) = words.split_once(GOT) {
+        // Of several errors each has a line; what else follows belongs to a value.
+        let more = got.lines().skip(1).filter_map(place_in);
+        let more: String = more.map(|place| format!("\n{place}{GOT}something else")).collect();
+        return format!("{before}{GOT}something else{more}");
     }
     if let Some((before, _)) = words.split_once(", error found in #") {
         return format!("{before} (what was sent is not shown)");
     }
     words.to_owned()
+}
+
+const GOT: &str = ", got ";
+
+/// The place, and what was expected there, of a line that tells just that.
+fn place_in(line: &str) -> Option<&str> {
+    let (told, _) = line.split_once(GOT)?;
+    let (place, expected) = told.trim_start().split_once(": expected ")?;
+    let is_place = place.starts_with('.') && !place.contains(char::is_whitespace);
+    let is_type = |c: char| c.is_ascii_lowercase() || matches!(c, ' ' | '(' | ')');
+    (is_place && expected.chars().all(is_type)).then_some(told)
 }
 
 /// The words without any object in them, from the first to the last bracket.
@@ -208,6 +273,37 @@ mod tests {
                      &value.valueUnstructured{Value:map[x:hunter2]}";
         let shown = secrets().cut_out_of(words);
         assert!(shown.ends_with(".data.a: expected string, got something else"), "{shown}");
+    }
+
+    #[test]
+    fn of_several_wrong_types_every_place_is_told() {
+        let words = "failed to create typed patch object (ns/s; /v1, Kind=Secret): errors:\n  \
+                     .stringData.b: expected string, got &value.valueUnstructured{Value:true}\n  \
+                     .stringData.x: expected string, got &value.valueUnstructured{Value:\"hun\n\
+                     ter2, got lost\"}\n  .stringData.y: expected string, got 1";
+        let shown = secrets().cut_out_of(words);
+        let places: Vec<_> = shown.lines().skip(1).map(str::trim).collect();
+        let told = |key| format!(".stringData.{key}: expected string, got something else");
+        assert_eq!(places, [told("b"), told("x"), told("y")]);
+    }
+
+    #[test]
+    fn what_the_gap_would_tell_is_not_shown_at_all() {
+        let of = |value: &str| {
+            let text =
+                "{apiVersion: v1, kind: Secret, metadata: {name: I_ab}, stringData: {a: VALUE}}";
+            Secrets::of(&manifest(&text.replace("VALUE", value)))
+        };
+        let words = "Secret \"I_ab\" is invalid: metadata.labels: Invalid value: \"x y\": a valid \
+                     label must begin with an alphanumeric character";
+        for telling in ["Invalid value", "Secret", "a", "metadata"] {
+            assert_eq!(of(telling).cut_out_of(words), WITHHELD, "{telling}");
+        }
+        // The object's name is none of its secrets, nor is what stands inside of words.
+        for harmless in ["ab", "a valid-looking one", "beg", "meta"] {
+            assert_eq!(of(harmless).cut_out_of(words), words, "{harmless}");
+        }
+        assert!(of("x y").cut_out_of(words).contains("Invalid value: \"(sensitive)\": a valid"));
     }
 
     #[test]

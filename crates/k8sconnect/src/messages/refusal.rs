@@ -13,7 +13,7 @@ use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::projection::CONCEALED_VALUE;
 use k8sconnect_core::rejection::{Cause, Rejection, Status};
-use k8sconnect_core::scrub::Secrets;
+use k8sconnect_core::scrub::{Secrets, WITHHELD};
 use k8sconnect_core::text;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
@@ -42,20 +42,59 @@ impl Subject<'_> {
 
     /// The server's words without what must not be shown.
     pub(super) fn quoted(&self, words: &str) -> String {
-        let secrets = Secrets::of(self.manifest);
-        let secrets = match self.former {
-            Some(former) => secrets.and(self.manifest.secrecy(), former),
-            None => secrets,
-        };
-        secrets.cut_out_of(words)
+        self.secrets().cut_out_of(words)
     }
 
+    fn secrets(&self) -> Secrets {
+        let secrets = Secrets::of(self.manifest);
+        match self.former {
+            Some(former) => secrets.and(self.manifest.secrecy(), former),
+            None => secrets,
+        }
+    }
+
+    /// One line a cause; several that come to the same are one.
     fn by_field(&self, causes: &[Cause]) -> Vec<String> {
+        let secrets = self.secrets();
         let line = |cause: &Cause| {
-            let words = in_brief(&self.quoted(&cause.message));
-            format!("  {}: {words}", self.quoted(&cause.field))
+            let words = secrets.cut(&cause.message).map(|words| in_brief(&words));
+            let words = words.unwrap_or_else(|| reason(cause));
+            format!("  {}: {words}", self.field(&secrets, cause))
         };
-        causes.iter().map(line).collect()
+        let mut lines: Vec<String> = Vec::new();
+        for line in causes.iter().map(line) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    /// The field of a cause. A path into the object is no secret; what else a webhook may put there
+    /// is cut like its words.
+    fn field(&self, secrets: &Secrets, cause: &Cause) -> String {
+        let first = cause.field.split(['.', '[']).next().unwrap_or_default();
+        let is_path = !cause.field.contains(char::is_whitespace)
+            && (first == "metadata" || self.manifest.value().get(first).is_some());
+        match is_path {
+            true => secrets.cut(&cause.field).unwrap_or_else(|| cause.field.clone()),
+            false => secrets.cut_out_of(&cause.field),
+        }
+    }
+}
+
+/// Why a field was not taken, where the server's words for it cannot be shown.
+fn reason(cause: &Cause) -> String {
+    match cause.reason.as_str() {
+        "FieldValueInvalid" => "its value is not valid".to_owned(),
+        "FieldValueRequired" => "a value is required".to_owned(),
+        "FieldValueNotSupported" => "its value is not one of those that are taken".to_owned(),
+        "FieldValueDuplicate" => "its value is there already".to_owned(),
+        "FieldValueTooLong" => "its value is too long".to_owned(),
+        "FieldValueForbidden" => "it may not be set".to_owned(),
+        "FieldValueTypeInvalid" => "its value is of another type".to_owned(),
+        "" => WITHHELD.to_owned(),
+        other => other.to_owned(),
     }
 }
 
@@ -127,6 +166,7 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
     let subject = subject.into();
     // Several causes are told one by one.
     let words = subject.quoted(&status.message);
+    let withheld = words == WITHHELD;
     let words = match words.chars().count() {
         0..WHOLE => said(status.code, &words),
         _ => said(status.code, &in_brief(&words)),
@@ -134,9 +174,12 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
     let named: Vec<_> =
         status.details.causes.iter().filter(|cause| !cause.field.is_empty()).cloned().collect();
     let lines = subject.by_field(&named);
-    // One cause is in the message already.
-    let by_field =
-        if lines.len() > 1 { format!("By field:\n{}", lines.join("\n")) } else { String::new() };
+    // One cause is in the message already, if that is shown.
+    let by_field = match lines.as_slice() {
+        [] | [_] if !withheld => String::new(),
+        [] => String::new(),
+        lines => format!("By field:\n{}", lines.join("\n")),
+    };
     let (what, advice) = advised(status);
     let detail = paragraphs([&words, &by_field, advice]);
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))

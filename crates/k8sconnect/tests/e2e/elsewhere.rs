@@ -86,3 +86,32 @@ async fn nothing_is_planned_written_or_deleted_where_a_kubeconfig_was_swapped() 
     at.destroy().await;
     assert_eq!(at.cluster.read(&settings).await.unwrap(), None);
 }
+
+#[tokio::test]
+async fn a_tainted_object_is_not_lost_where_a_kubeconfig_was_swapped() {
+    let other = ControlPlane::another().await;
+    let at = Workspace::new(Tool::Terraform).await;
+    let name = at.namespace.name();
+    write(&at, "hello");
+    at.init().await;
+    at.apply().await;
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    other.act_as("testkit").create(namespace).await.unwrap();
+    at.runner.run(&["taint", "k8sconnect_object.settings"]).await.unwrap().successful().unwrap();
+    at.plan_changes().await;
+    at.kubeconfig(&other.kubeconfig());
+    let refused = at.runner.apply_planned().await.unwrap();
+    assert!(!refused.succeeded(), "{}", refused.text);
+    says(&refused.text, "whether this is its cluster cannot be told");
+    never_says(&refused.text, "Destruction complete");
+    let plan = at.plan_fails().await;
+    says(&plan.text, WORDS);
+    let settings = Target::new("v1", "ConfigMap", name, "settings");
+    assert_eq!(other.read(&settings).await.unwrap(), None);
+    assert!(at.cluster.read(&settings).await.unwrap().is_some());
+
+    at.kubeconfig(&at.cluster.kubeconfig());
+    at.apply().await;
+    at.plan_empty().await;
+    at.destroy().await;
+}

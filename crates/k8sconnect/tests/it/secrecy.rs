@@ -177,3 +177,50 @@ async fn every_kind_can_be_given_by_a_body_that_is_never_stored() {
     refused.sort_unstable();
     assert_eq!(refused, ["cr-garden", "csidriver", "validatingadmissionpolicybinding"]);
 }
+
+/// What is said where a body is refused.
+async fn refusal(world: &World, config: Value) -> String {
+    let failure = world.core().plan(OBJECT, &config, None).await.unwrap_err();
+    failure.diagnostics().iter().map(|one| one.detail.clone()).collect()
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_secret_is_told_in_full_and_without_its_values() {
+    let world = World::new().await;
+    let secret = |name: &str, rest: &str| {
+        let metadata = format!("name: {name}, namespace: {}", world.namespace);
+        format!("{{apiVersion: v1, kind: Secret, metadata: {{{metadata}}}, {rest}}}")
+    };
+    let body = secret("typed", "stringData: {x: 12345678, b: true, c: [hunter2]}");
+    let told = refusal(&world, world.config(&body)).await;
+    for place in [".stringData.b", ".stringData.c", ".stringData.x"] {
+        assert!(told.contains(place), "{told}");
+    }
+    assert!(!told.contains("12345678") && !told.contains("hunter2"), "{told}");
+
+    // A gap in a sentence would tell what stood in it.
+    let body = secret("I_ab", "stringData: {x: ab}");
+    let told = refusal(&world, world.config(&body)).await;
+    assert!(told.contains("Secret \"I_ab\" is invalid: metadata.name: Invalid value"), "{told}");
+    let body = secret("I_ab", "stringData: {x: Invalid value}");
+    let told = refusal(&world, world.config(&body)).await;
+    assert!(told.contains("metadata.name: its value is not valid"), "{told}");
+    assert!(!told.contains("(sensitive)") && !told.contains("Invalid value"), "{told}");
+}
+
+#[tokio::test]
+async fn what_comes_to_the_same_without_its_values_is_told_once() {
+    let world = World::new().await;
+    let labels = "labels: {a: 'no good 1', b: 'no good 2', c: 'no good 3'}";
+    let body = format!(
+        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: s, namespace: {}, {labels}}}}}",
+        world.namespace
+    );
+    let config = world.config_with([
+        ("yaml_body_wo", Value::from(nfc(&body))),
+        ("yaml_body_wo_version", Value::from("1")),
+    ]);
+    let told = refusal(&world, config).await;
+    assert!(told.contains("metadata.labels: Invalid value: \"(sensitive)\""), "{told}");
+    assert!(!told.contains("By field"), "they are all the same:\n{told}");
+}
