@@ -1,0 +1,183 @@
+use super::*;
+
+fn of(auth: Auth) -> Result<Credentials, ConnectionError> {
+    let mut connection = Connection::to("https://k.example".parse().unwrap());
+    connection.auth = auth;
+    Credentials::new(&connection, Stop::default())
+}
+
+#[tokio::test]
+async fn a_token_that_no_header_can_hold_is_told_as_the_plugins() {
+    let answer = r#"{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+        "status": {"token": "hun\nter2"}}"#;
+    let plugin = crate::connection::Exec {
+        api_version: "client.authentication.k8s.io/v1".into(),
+        command: "sh".into(),
+        args: vec!["-c".into(), format!("cat <<'E'\n{answer}\nE").into()],
+        env: vec![],
+        install_hint: None,
+        cluster: None,
+    };
+    let told = of(Auth::Exec(plugin)).unwrap().current().await.err().unwrap().to_string();
+    assert!(told.contains("plugin `sh`") && told.contains("such as a line break"), "{told}");
+    assert!(!told.contains("ter2"), "{told}");
+}
+
+fn shown(credential: &Credential) -> &str {
+    credential.authorization.as_ref().unwrap().to_str().unwrap()
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_has_no_other() {
+    let credentials = of(Auth::Token("hunter2\n".into())).unwrap();
+    let credential = credentials.current().await.unwrap();
+    assert_eq!(shown(&credential), "Bearer hunter2");
+    assert!(!credentials.renew(&credential).await.unwrap());
+    assert!(!format!("{:?}", credential.authorization).contains("hunter2"));
+}
+
+#[tokio::test]
+async fn basic_auth_is_encoded() {
+    let auth = Auth::Basic { username: "me".into(), password: "p:w".into() };
+    let credential = of(auth).unwrap().current().await.unwrap();
+    assert_eq!(shown(&credential), "Basic bWU6cDp3");
+}
+
+#[tokio::test]
+async fn a_refused_token_file_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("token");
+    std::fs::write(&path, "one\n").unwrap();
+    let credentials = of(Auth::TokenFile(path.clone())).unwrap();
+    let first = credentials.current().await.unwrap();
+    assert_eq!(shown(&first), "Bearer one");
+    std::fs::write(&path, "two\n").unwrap();
+    assert_eq!(shown(&credentials.current().await.unwrap()), "Bearer one");
+    assert!(credentials.renew(&first).await.unwrap());
+    assert_eq!(shown(&credentials.current().await.unwrap()), "Bearer two");
+    // Whoever was refused with the old one as well takes what is there.
+    assert!(credentials.renew(&first).await.unwrap());
+
+    std::fs::write(&path, "\n").unwrap();
+    let told = of(Auth::TokenFile(path)).unwrap().current().await.err().unwrap().to_string();
+    assert!(told.starts_with("The file in `tokenFile` is empty"), "{told}");
+}
+
+#[test]
+fn a_token_with_a_line_break_inside_is_refused_without_being_quoted() {
+    let error = of(Auth::Token("hunter\n2".into())).err().unwrap().to_string();
+    assert!(error.contains("`token`") && !error.contains("hunter"), "{error}");
+}
+
+/// A plugin that notes each run and then does as the script says.
+fn plugin(runs: &std::path::Path, script: &str) -> Credentials {
+    let script = format!("echo >> '{}'; {script}", runs.display());
+    of(Auth::Exec(crate::connection::Exec {
+        api_version: exec::VERSIONS[0].into(),
+        command: "sh".into(),
+        args: vec!["-c".into(), script.into()],
+        env: vec![],
+        install_hint: None,
+        cluster: None,
+    }))
+    .unwrap()
+}
+
+fn printing(expires: &str) -> String {
+    format!(
+        "printf %s '{{\"apiVersion\":\"{}\",\"kind\":\"ExecCredential\",\
+         \"status\":{{\"token\":\"t\",\"expirationTimestamp\":\"{expires}\"}}}}'",
+        exec::VERSIONS[0],
+    )
+}
+
+fn count(runs: &std::path::Path) -> usize {
+    std::fs::read_to_string(runs).unwrap().lines().count()
+}
+
+/// Lets the lull pass without waiting for it.
+async fn outlast(credentials: &Credentials) {
+    let mut held = credentials.held.lock().await;
+    if let Some((when, _)) = &mut held.failure {
+        *when -= LULL;
+    }
+    if let Some(credential) = &mut held.current {
+        credential.fetched -= LULL;
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_runs_once_until_what_it_gave_expires() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let lasting = plugin(&runs, &printing("2999-01-01T00:00:00Z"));
+    for _ in 0..3 {
+        lasting.current().await.unwrap();
+    }
+    outlast(&lasting).await;
+    lasting.current().await.unwrap();
+    assert_eq!(count(&runs), 1);
+}
+
+#[tokio::test]
+async fn a_plugin_whose_token_is_stale_from_the_start_is_not_run_for_each_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let stale = plugin(&runs, &printing("2001-01-01T00:00:00Z"));
+    for _ in 0..3 {
+        stale.current().await.unwrap();
+    }
+    assert_eq!(count(&runs), 1);
+    outlast(&stale).await;
+    stale.current().await.unwrap();
+    assert_eq!(count(&runs), 2, "it is run again when a moment has passed");
+}
+
+#[tokio::test]
+async fn a_plugin_that_fails_fails_once_for_all_who_ask_at_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let failing = plugin(&runs, "echo log in first >&2; exit 1");
+    let (one, two, three) = tokio::join!(failing.current(), failing.current(), failing.current());
+    for told in [one, two, three] {
+        let told = told.err().unwrap().why();
+        assert!(told.contains("log in first"), "{told}");
+    }
+    assert_eq!(count(&runs), 1);
+    outlast(&failing).await;
+    assert!(failing.current().await.is_err());
+    assert_eq!(count(&runs), 2, "somebody may have logged in meanwhile");
+}
+
+#[tokio::test]
+async fn a_stop_ends_a_plugin_and_starts_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let hanging = plugin(&runs, "exec sleep 300");
+    let stop = async {
+        while !runs.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        hanging.stop.ask();
+    };
+    let (told, ()) = tokio::join!(hanging.current(), stop);
+    let told = told.err().unwrap().why();
+    assert!(told.contains("you asked to stop"), "{told}");
+    outlast(&hanging).await;
+    assert!(hanging.current().await.is_err());
+    assert_eq!(count(&runs), 1);
+}
+
+#[tokio::test]
+async fn a_plugin_is_asked_once_for_another_token_than_the_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let wrong = plugin(&runs, &printing("2999-01-01T00:00:00Z"));
+    let first = wrong.current().await.unwrap();
+    assert!(wrong.renew(&first).await.unwrap());
+    for _ in 0..3 {
+        let next = wrong.current().await.unwrap();
+        assert!(!wrong.renew(&next).await.unwrap());
+    }
+    assert_eq!(count(&runs), 2);
+}

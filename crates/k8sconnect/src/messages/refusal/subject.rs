@@ -1,0 +1,85 @@
+//! What a refusal is about, and what of the server's words on it may be shown.
+
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::rejection::Cause;
+use k8sconnect_core::scrub::{Secrets, WITHHELD};
+use serde_json::Value;
+
+use crate::messages::in_brief;
+
+/// What a refusal is about: a body, and another version of it that the server may quote as well.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) former: Option<&'a Value>,
+}
+
+impl<'a> From<&'a Manifest> for Subject<'a> {
+    fn from(manifest: &'a Manifest) -> Self {
+        Self { manifest, former: None }
+    }
+}
+
+impl Subject<'_> {
+    pub(super) fn key(&self) -> &ObjectKey {
+        self.manifest.key()
+    }
+
+    /// The server's words without what must not be shown.
+    pub(in crate::messages) fn quoted(&self, words: &str) -> String {
+        self.secrets().cut_out_of(words)
+    }
+
+    fn secrets(&self) -> Secrets {
+        let secrets = Secrets::of(self.manifest);
+        match self.former {
+            Some(former) => secrets.and(self.manifest.secrecy(), former),
+            None => secrets,
+        }
+    }
+
+    /// One line a cause; several that come to the same are one.
+    pub(super) fn by_field(&self, causes: &[Cause]) -> Vec<String> {
+        let secrets = self.secrets();
+        let line = |cause: &Cause| {
+            let words = secrets.cut(&cause.message).map(|words| in_brief(&words));
+            let words = words.unwrap_or_else(|| reason(cause));
+            format!("  {}: {words}", self.field(&secrets, cause))
+        };
+        let mut lines: Vec<String> = Vec::new();
+        for line in causes.iter().map(line) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    /// The field of a cause. A path into the object is no secret; what else a webhook may put there
+    /// is cut like its words.
+    fn field(&self, secrets: &Secrets, cause: &Cause) -> String {
+        let first = cause.field.split(['.', '[']).next().unwrap_or_default();
+        let is_path = !cause.field.contains(char::is_whitespace)
+            && (first == "metadata" || self.manifest.value().get(first).is_some());
+        match is_path {
+            true => secrets.cut(&cause.field).unwrap_or_else(|| cause.field.clone()),
+            false => secrets.cut_out_of(&cause.field),
+        }
+    }
+}
+
+/// Why a field was not taken, where the server's words for it cannot be shown.
+fn reason(cause: &Cause) -> String {
+    match cause.reason.as_str() {
+        "FieldValueInvalid" => "its value is not valid".to_owned(),
+        "FieldValueRequired" => "a value is required".to_owned(),
+        "FieldValueNotSupported" => "its value is not one of those that are taken".to_owned(),
+        "FieldValueDuplicate" => "its value is there already".to_owned(),
+        "FieldValueTooLong" => "its value is too long".to_owned(),
+        "FieldValueForbidden" => "it may not be set".to_owned(),
+        "FieldValueTypeInvalid" => "its value is of another type".to_owned(),
+        "" => WITHHELD.to_owned(),
+        other => other.to_owned(),
+    }
+}
