@@ -26,9 +26,10 @@ pub(crate) async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result
 }
 
 /// The same for a deletion. That of a tainted object comes without private state, and knows nothing
-/// of the cluster: whatever it does not find there may live elsewhere.
+/// of the cluster: whatever it does not find there may live elsewhere. State of the Go provider never
+/// knew more than that, and has no uid.
 pub(crate) async fn gone_from_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
-    if held.stored.is_blank() {
+    if held.stored.is_blank() && !held.uid().is_empty() {
         return Err(messages::whereabouts::home_forgotten(held.key(), cluster.host()).into());
     }
     looked_for_at_home(cluster, held).await

@@ -120,7 +120,8 @@ pub(crate) async fn end(
 
 /// There is nothing to hand back only if that was looked for in the cluster that was patched.
 async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagnostics> {
-    if held.stored.is_blank() {
+    // State of the Go provider never knew the cluster; that of a tainted patch has lost it.
+    if held.stored.is_blank() && !held.is_foreign() {
         return Err(messages::whereabouts::home_forgotten(&held.key, targets.host()).into());
     }
     let host = Some(targets.host());
