@@ -10,6 +10,7 @@
 
 mod before;
 mod check;
+mod drift;
 mod gone;
 mod inherited;
 mod judge;

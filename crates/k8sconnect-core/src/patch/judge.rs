@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::drift::Since;
 use super::gone;
 use super::mark::Mark;
 use super::meant;
@@ -11,13 +12,13 @@ use super::place::Shape;
 use super::{Form, Patch};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
-use crate::field::{FieldPath, FieldSet, PathElement};
+use crate::field::{FieldPath, FieldSet};
 use crate::handback::{Division, Extent, lost};
 use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::owners::{Manager, Owners, Ownership};
 use crate::projection::{ABSENT, ConcealmentKey, Leaf, Projection, Texts};
 use crate::spelling;
-use crate::transition::{self, FieldNotice, Notices, Side, Then};
+use crate::transition::{FieldNotice, Notices};
 
 /// How the field manager of every patch begins.
 const MANAGERS: &str = "k8sconnect-patch-";
@@ -61,9 +62,9 @@ pub struct Scene<'a> {
 /// What a write would mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// Every patched leaf that changes, or that somebody holds now.
+    /// Every leaf that joins the patch, and that changes or is taken from somebody.
     pub changes: Vec<FieldNotice>,
-    /// What is set back and what is taken, for a patch that was written before.
+    /// What is set back and what is taken of the leaves that were patched before.
     pub notices: Notices,
     /// What others lose.
     pub lost: Owners,
@@ -96,7 +97,7 @@ impl Patch {
             false => Owners::default(),
         };
         let division = Division::told_by([&now, &next]);
-        let changes = outcome
+        let changes: Vec<_> = outcome
             .leaves
             .0
             .keys()
@@ -121,6 +122,9 @@ impl Patch {
                 })
             })
             .collect();
+        let joins = missing(outcome.leaves.0.keys(), kept.map(|kept| &kept.texts));
+        let (changes, rest): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| joins.contains(&change.path));
         let shape = Shape::told_by(&now);
         let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves);
         let gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
@@ -128,10 +132,16 @@ impl Patch {
         Ok(Verdict {
             changes,
             gone,
-            notices: self.notices(scene, &outcome.leaves, &texts_now, &texts_next, &now, &next),
+            notices: match kept {
+                Some(kept) => {
+                    let since = Since { scene, kept, now: &now, next: &next };
+                    since.notices(self, &outcome.leaves, (&texts_now, &texts_next), rest)
+                }
+                None => Notices::default(),
+            },
             contested,
             lost,
-            joins: missing(outcome.leaves.0.keys(), kept.map(|kept| &kept.texts)),
+            joins,
             left: match kept {
                 Some(kept) => {
                     let stays = |path: &&FieldPath| !outcome.leaves.0.contains_key(*path);
@@ -164,72 +174,6 @@ impl Patch {
         };
         let gone = gone::gone(shape, scene.live, scene.answer.object, leaves);
         gone.into_iter().map(notice).collect()
-    }
-
-    fn notices(
-        &self,
-        scene: Scene<'_>,
-        leaves: &Projection,
-        texts_now: &Texts,
-        texts_next: &Texts,
-        now: &Owners,
-        next: &Owners,
-    ) -> Notices {
-        let Some(kept) = scene.kept else {
-            return Notices::default();
-        };
-        let secrecy = &self.secrecy;
-        let fields: FieldSet = kept.texts.keys().cloned().collect();
-        let texts_then: Texts = kept
-            .texts
-            .iter()
-            .filter(|(_, text)| *text != ABSENT)
-            .map(|(path, text)| (path.clone(), text.clone()))
-            .collect();
-        let mut now = without_ours(now, scene.manager);
-        let mut next = match scene.answer.manager == scene.manager {
-            true => next.clone(),
-            false => without_ours(next, scene.manager),
-        };
-        if self.key.gvk.is_secret() {
-            (now, next) = (now.with_string_data_as_data(), next.with_string_data_as_data());
-        }
-        let mut told = transition::compare(
-            scene.answer.manager,
-            Some(Then { texts: &texts_then, fields: &fields }),
-            Side { texts: texts_now, owners: &now, secrecy, key: scene.key },
-            Side { texts: texts_next, owners: &next, secrecy, key: scene.key },
-            scene.answer.object,
-        );
-        // What was taken away and is there again has no leaf of its own after the write.
-        for path in leaves.0.keys().filter(|path| fields.contains(path)) {
-            let (then, is) = (texts_then.get(path), texts_now.get(path));
-            let known = |notice: &FieldNotice| notice.path == *path;
-            if then.is_none()
-                && is.is_some()
-                && !texts_next.contains_key(path)
-                && !told.reverts.iter().any(known)
-            {
-                told.takes.retain(|notice| !known(notice));
-                told.reverts.push(FieldNotice {
-                    path: path.clone(),
-                    holders: Division::told_by([&now, &next]).holders(&now, path, Extent::Whole),
-                    then: None,
-                    now: is.cloned(),
-                    next: None,
-                });
-            }
-        }
-        for notice in told.reverts.iter_mut().filter(|notice| notice.holders.is_empty()) {
-            notice.holders = meddlers(&now, &kept.owners, &notice.path);
-            if notice.holders.is_empty()
-                && let Some(list) = list_of(&notice.path)
-            {
-                notice.holders = meddlers(&now, &kept.owners, &list);
-            }
-        }
-        // A field that leaves goes back to others, which is told in words of its own.
-        Notices { reverts: told.reverts, takes: told.takes, ..Notices::default() }
     }
 
     /// The patched leaves on a live object, seen through what the last write left behind.
@@ -287,25 +231,6 @@ impl Patch {
             (new, old) => new == old,
         }
     }
-}
-
-/// The list that the innermost item of a path stands in.
-fn list_of(path: &FieldPath) -> Option<FieldPath> {
-    let elements = path.elements();
-    let item = elements.iter().rposition(|it| !matches!(it, PathElement::Field(_)))?;
-    let mut list = FieldPath::default();
-    elements[..item].iter().for_each(|element| list.push(element.clone()));
-    Some(list)
-}
-
-/// Who holds something in a list or a map that nobody holds as a whole, and did not hold it then.
-fn meddlers(now: &Owners, then: &Owners, path: &FieldPath) -> Vec<Manager> {
-    let is_new = |entry: &&Ownership| {
-        let before = then.0.iter().find(|it| it.manager.is(&entry.manager));
-        let before = before.and_then(|it| it.fields.below(path));
-        entry.fields.below(path).is_some_and(|held| before != Some(held))
-    };
-    now.0.iter().filter(is_new).map(|entry| entry.manager.clone()).collect()
 }
 
 /// What is there, as notices tell it: nothing stands for what is absent.

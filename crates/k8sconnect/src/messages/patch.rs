@@ -19,7 +19,7 @@ use super::paragraphs;
 use super::refusal::said;
 use super::stuck::spelt;
 
-pub(crate) use give_and_take::{dropped, returns, spared, takes};
+pub(crate) use give_and_take::{returns, spared, takes};
 pub(crate) use operations::{Stage, cannot};
 pub(crate) use refused::{in_doubt, not_taken, unusable};
 

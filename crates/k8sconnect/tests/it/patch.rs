@@ -6,6 +6,7 @@ mod drift;
 mod forms;
 mod inherited;
 mod interrupted;
+mod joined;
 mod meanwhile;
 mod refusals;
 mod rivals;

@@ -11,7 +11,7 @@ use tfplugin::{Diagnostic, Diagnostics};
 use crate::messages::ownership::{LISTED, listed, manager, more, named};
 use crate::messages::{count, one_line};
 
-/// What a new patch takes, and what of it goes.
+/// What joins a patch, be it new or not, and what goes with it.
 pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
     let mut told = Diagnostics::new();
     if !verdict.changes.is_empty() {
@@ -31,7 +31,7 @@ pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
 }
 
 /// What goes because the patch replaces what holds it: items of lists, fields of maps.
-pub(crate) fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
+fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
     let mut told = Diagnostics::new();
     if !verdict.gone.is_empty() {
         let paths = verdict.gone.iter().map(|field| field.path.to_string());

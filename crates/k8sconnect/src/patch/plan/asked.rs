@@ -174,15 +174,11 @@ impl Asked<'_> {
         if same_object && (held.is_foreign() || !held.unrecorded().is_empty()) {
             notices.push(messages::patch::no_former_owners(key));
         }
-        if !same_object || held.stored.kept.is_none() {
-            if !same_object {
-                notices.push(messages::patch::recreated(key));
-            }
-            notices.extend(messages::patch::takes(key, verdict));
-        } else {
-            notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
-            notices.extend(messages::patch::dropped(key, verdict));
+        if !same_object {
+            notices.push(messages::patch::recreated(key));
         }
+        notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
+        notices.extend(messages::patch::takes(key, verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let leaving = trial.leaving(live, &held.manager()).map_err(unreadable)?;

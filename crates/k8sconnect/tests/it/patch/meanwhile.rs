@@ -8,7 +8,7 @@ use tfplugin::harness::{Action, Core};
 use super::{DEPLOYMENT, PATCH, Ward, leaves, object, refused, said};
 
 /// Terraform while it applies: it plans again, and allows deferrals.
-fn applying(ward: &Ward) -> Core {
+pub(super) fn applying(ward: &Ward) -> Core {
     ward.core().with_capabilities(tfplugin::Capabilities {
         write_only_attributes_allowed: true,
         deferral_allowed: true,
