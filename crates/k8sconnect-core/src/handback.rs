@@ -13,12 +13,14 @@
 
 mod holding;
 mod outlook;
+mod record;
 
 use crate::field::{FieldPath, FieldSet};
 use crate::owners::{Manager, Operation, Owners, Ownership};
 
 pub use holding::{Division, Extent};
 pub use outlook::{Outlook, Patched, Prospect};
+pub use record::{Company, Loss, Tenure, forget, record};
 
 /// Where the server folds the oldest entries together once there are too many.
 const ANCIENT: &str = "ancient-changes";
@@ -39,21 +41,6 @@ pub fn lost(before: &Owners, after: &Owners, ours: &str) -> Owners {
         (!fields.is_empty()).then(|| Ownership { manager: entry.manager.clone(), fields })
     });
     Owners(entries.collect())
-}
-
-/// Adds a loss to those on record. A field goes back to who held it before *us*; whoever took it
-/// from us meanwhile, and lost it again, is no former owner.
-#[must_use]
-pub fn record(former: &Owners, lost: &Owners) -> Owners {
-    let known = all_fields(former);
-    let mut recorded = former.clone();
-    for Ownership { manager, fields } in &lost.0 {
-        let fresh = fields.difference(&known);
-        if !fresh.is_empty() {
-            give(&mut recorded, manager, &fresh);
-        }
-    }
-    recorded
 }
 
 /// Which of our fields go back.
@@ -86,7 +73,6 @@ pub fn hand_back(
     let (mine, mut rest): (Vec<_>, Vec<_>) =
         owners.0.iter().cloned().partition(|entry| entry.manager.name == ours);
     let mut returned = Owners::default();
-    let mut remaining = Owners::default();
     let going: Vec<Ownership> = mine
         .iter()
         .map(|entry| {
@@ -112,17 +98,14 @@ pub fn hand_back(
             Leaving::Fields(_) if !speaks_as(manager, &going) => FieldSet::default(),
             Leaving::Fields(leaving) => still_ours(manager, &covered(fields, leaving), &going),
         };
-        let stays = match leaving {
-            Leaving::All => FieldSet::default(),
-            Leaving::Fields(_) if !speaks_as(manager, &going) => fields.clone(),
-            Leaving::Fields(leaving) => fields.difference(&covered(fields, leaving)),
-        };
-        for (to, fields) in [(&mut returned, back), (&mut remaining, stays)] {
-            if !fields.is_empty() {
-                give(to, manager, &fields);
-            }
+        if !back.is_empty() {
+            give(&mut returned, manager, &back);
         }
     }
+    let remaining = match leaving {
+        Leaving::All => Owners::default(),
+        Leaving::Fields(leaving) => record::without(former, leaving, |it| speaks_as(it, &going)),
+    };
     let mut owners = Owners(rest);
     for Ownership { manager, fields } in &returned.0 {
         give(&mut owners, manager, fields);

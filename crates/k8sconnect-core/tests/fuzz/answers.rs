@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 use damage::{json, settings, swiftly};
 use k8sconnect_core::blast;
 use k8sconnect_core::field::fields_v1;
-use k8sconnect_core::handback::{Leaving, hand_back, lost, record};
+use k8sconnect_core::handback::{
+    Company, Extent, Leaving, Loss, Patched, Tenure, hand_back, lost, record,
+};
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::ignore::Ignoring;
 use k8sconnect_core::import_body;
@@ -113,7 +115,16 @@ proptest! {
     ) {
         if let (Ok(before), Ok(after)) = (Owners::of_object(&before), Owners::of_object(&after)) {
             let lost = lost(&before, &after, MANAGER);
-            let record = record(&lost, &lost);
+            let fields: Vec<_> = after
+                .0
+                .iter()
+                .flat_map(|entry| entry.fields.members())
+                .map(|path| Patched { path, extent: Extent::Whole, recorded: vec![] })
+                .collect();
+            let tenure = Some(Tenure {
+                ours: MANAGER, version: "v1", fields: &fields, then: &before, company: Company::None,
+            });
+            let record = record(&lost, Loss { lost: &lost, after: &after, tenure });
             if let Some(done) = hand_back(&after, MANAGER, &record, Leaving::All) {
                 let sent = Owners::from_managed_fields(&done.owners.to_managed_fields()).unwrap();
                 prop_assert!(sent.0.iter().all(|entry| entry.manager.name != MANAGER));

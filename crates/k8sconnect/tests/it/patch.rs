@@ -9,6 +9,7 @@ mod interrupted;
 mod joined;
 mod meanwhile;
 mod refusals;
+mod returned;
 mod rivals;
 
 use std::collections::BTreeMap;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use k8sconnect_cluster::{Found, Location, Mark};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
-use k8sconnect_core::handback::{Division, Extent, Leaving, hand_back, record};
+use k8sconnect_core::handback::{
+    Company, Division, Extent, Leaving, Loss, Tenure, forget, hand_back, record,
+};
 use k8sconnect_core::identity::patch_annotation;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{Kept, Outcome, Patch, Taking, Written, manager_of};
@@ -137,9 +139,9 @@ impl Job<'_> {
                 Some(answer) => live = answer,
                 None => return Ok(Step::Again),
             }
-            former = back.former;
         }
-        let former = record(&former, &trial.verdict.lost);
+        former = forget(&former, &leaving, &key.gvk.api_version());
+        let former = self.recorded(&former, &live, &trial).map_err(unreadable)?;
         let marks = trial.outcome.footprints.iter().map(|it| it.marks.clone()).collect();
         let fields = trial.outcome.meant();
         let note = Note { digest, former: former.clone(), marks, fields };
@@ -165,6 +167,42 @@ impl Job<'_> {
             Err(error) if surgery.disturbed(&error, &live).await => Ok(Step::Again),
             Err(error) => Err(messages::patch::in_doubt(surgery.not_taken(&error, &live), &error)),
         }
+    }
+
+    /// The losses on record, with those that this write adds.
+    fn recorded(
+        &self,
+        former: &Owners,
+        live: &Json,
+        trial: &Trial,
+    ) -> Result<Owners, FieldsV1Error> {
+        let after = Owners::of_object(&trial.answer)?;
+        let (ours, version) = (self.manager(), self.work.key().gvk.api_version());
+        let past = self.held.zip(self.past(live));
+        let fields = match past {
+            Some((held, _)) => {
+                let unrecorded = held.unrecorded();
+                let mut fields = held.patched(live);
+                fields.retain(|field| {
+                    trial.outcome.leaves.0.contains_key(&field.path)
+                        && !unrecorded.contains(&field.path.shown())
+                });
+                fields
+            }
+            None => vec![],
+        };
+        let company = match trial.verdict.joins.is_empty() {
+            true => Company::None,
+            false => Company::Newcomers,
+        };
+        let tenure = past.map(|(_, (_, kept))| Tenure {
+            ours: &ours,
+            version: &version,
+            fields: &fields,
+            then: &kept.owners,
+            company,
+        });
+        Ok(record(former, Loss { lost: &trial.verdict.lost, after: &after, tenure }))
     }
 
     fn done(

@@ -1,0 +1,148 @@
+//! Who is on record as the former owner of what.
+//!
+//! A field goes back to who held it before *us*. So what somebody loses to us is a loss on record
+//! only where the field was not ours already: whoever took it from us meanwhile, and lost it again,
+//! is no former owner. Where such a one took it from a co-owner too, it is the co-owner who would
+//! still have it without us. A field that leaves us takes the record of its losses along.
+
+use super::holding::Extent;
+use super::outlook::Patched;
+use super::{all_fields, covered, give, same_entry};
+use crate::field::FieldSet;
+use crate::owners::{Manager, Owners, Ownership};
+
+/// What a write of ours takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss<'a> {
+    pub lost: &'a Owners,
+    /// Everyone after the write.
+    pub after: &'a Owners,
+    /// What was ours already; `None` where nothing was.
+    pub tenure: Option<Tenure<'a>>,
+}
+
+/// What our last write left behind.
+#[derive(Clone, Copy, Debug)]
+pub struct Tenure<'a> {
+    /// Our own name, and the version in which we write.
+    pub ours: &'a str,
+    pub version: &'a str,
+    /// The fields that were ours and stay so, with who is on record as having held them before.
+    pub fields: &'a [Patched],
+    /// Everyone's fields then.
+    pub then: &'a Owners,
+    pub company: Company,
+}
+
+/// Whether a write takes fields that were not ours before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Company {
+    /// Only fields that were ours are written.
+    None,
+    /// Others join them.
+    Newcomers,
+}
+
+/// Adds a loss to those on record.
+#[must_use]
+pub fn record(former: &Owners, loss: Loss<'_>) -> Owners {
+    let known = all_fields(former);
+    let mut recorded = former.clone();
+    let mut regained = Owners::default();
+    for Ownership { manager, fields } in &loss.lost.0 {
+        let again = loss.tenure.map(|it| it.of(manager, fields)).unwrap_or_default();
+        let fresh = fields.difference(&known).difference(&again);
+        if !fresh.is_empty() {
+            give(&mut recorded, manager, &fresh);
+        }
+        if !again.is_empty() {
+            give(&mut regained, manager, &again);
+        }
+    }
+    let tenure = loss.tenure.into_iter();
+    for Ownership { manager, fields } in tenure.flat_map(|it| it.bereft(&regained, loss.after).0) {
+        let fields = fields.difference(&known);
+        if !fields.is_empty() {
+            give(&mut recorded, &manager, &fields);
+        }
+    }
+    recorded
+}
+
+/// The losses that stay on record once these fields are no longer ours. What has another path in
+/// another version than ours stays until everything goes back.
+#[must_use]
+pub fn forget(former: &Owners, leaving: &FieldSet, version: &str) -> Owners {
+    without(former, leaving, |manager| manager.api_version == version)
+}
+
+pub(super) fn without(
+    former: &Owners,
+    leaving: &FieldSet,
+    speaks_as_we: impl Fn(&Manager) -> bool,
+) -> Owners {
+    let stays = |Ownership { manager, fields }: &Ownership| {
+        let fields = match speaks_as_we(manager) {
+            true => fields.difference(&covered(fields, leaving)),
+            false => fields.clone(),
+        };
+        (!fields.is_empty()).then(|| Ownership { manager: manager.clone(), fields })
+    };
+    Owners(former.0.iter().filter_map(stays).collect())
+}
+
+impl Tenure<'_> {
+    /// Of what a manager loses, what was ours before it took it.
+    fn of(&self, manager: &Manager, lost: &FieldSet) -> FieldSet {
+        if manager.api_version != self.version {
+            // Which field that is in our version, nothing tells.
+            return match self.company {
+                Company::None => lost.clone(),
+                Company::Newcomers => FieldSet::default(),
+            };
+        }
+        let mine = self.then.0.iter().filter(|entry| entry.manager.name == self.ours);
+        let mine = mine.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+        of_fields(self.fields.iter(), lost, &mine)
+    }
+
+    /// Those who held beside us what somebody took from all of us, and who do not get it by our write.
+    fn bereft(&self, regained: &Owners, after: &Owners) -> Owners {
+        let mut heirs = Owners::default();
+        let before = self.then.0.iter().filter(|entry| entry.manager.name != self.ours);
+        for Ownership { manager, fields } in before {
+            let words =
+                regained.0.iter().filter(|it| it.manager.api_version == manager.api_version);
+            let taken = words.fold(FieldSet::default(), |all, it| all.union(&it.fields));
+            let taken = taken.intersection(fields);
+            let theirs = self.fields.iter().filter(|it| it.recorded.iter().any(|m| m.is(manager)));
+            let mut bereft = of_fields(theirs, &taken, &taken);
+            if let Some(kept) = after.0.iter().find(|it| same_entry(&it.manager, manager)) {
+                bereft = bereft.difference(&kept.fields);
+            }
+            if !bereft.is_empty() {
+                give(&mut heirs, manager, &bereft);
+            }
+        }
+        heirs
+    }
+}
+
+/// What of a set is one of these fields, a part of one, or a whole, among `wholes`, that one is a part
+/// of.
+fn of_fields<'a>(
+    fields: impl Iterator<Item = &'a Patched>,
+    set: &FieldSet,
+    wholes: &FieldSet,
+) -> FieldSet {
+    let (mut entire, mut alone) = (FieldSet::default(), FieldSet::default());
+    for Patched { path, extent, .. } in fields {
+        match extent {
+            Extent::Whole => entire.insert(path),
+            Extent::Itself => alone.insert(path),
+        }
+    }
+    let around = set.intersection(wholes).members().into_iter();
+    let around = around.filter(|whole| entire.below(whole).is_some()).collect();
+    covered(set, &entire).union(&set.intersection(&alone)).union(&around)
+}

@@ -1,0 +1,116 @@
+//! Who gets a field back, where it went through several hands before and while it was patched.
+
+use serde_json::json;
+use tfplugin::harness::State;
+
+use super::{PATCH, Ward, owners, said};
+
+/// The same data in each of the three forms.
+const MANNERS: [&str; 3] = ["patch", "merge_patch", "json_patch"];
+
+fn text(attribute: &str, data: &[(&str, &str)]) -> String {
+    match attribute {
+        "json_patch" => {
+            let add = |(name, value): &(&str, &str)| json!({"op": "add", "path": format!("/data/{name}"), "value": value});
+            data.iter().map(add).collect::<serde_json::Value>().to_string()
+        }
+        _ => {
+            let data: serde_json::Map<_, _> =
+                data.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            json!({ "data": data }).to_string()
+        }
+    }
+}
+
+async fn edit(ward: &Ward, who: &str, data: serde_json::Value) {
+    let edit = json!({ "data": data });
+    ward.world.cluster.act_as(who).merge_patch(&ward.target, edit).await.unwrap();
+}
+
+/// Destroys the patch as Terraform does; what the plan said of it, and who holds a field then.
+async fn end(ward: &Ward, state: &State, field: &str) -> (String, Vec<String>) {
+    let core = ward.core();
+    let read = core.read(PATCH, state).await.unwrap().present().unwrap();
+    let plan = core.plan_destroy(PATCH, &read).await.unwrap();
+    ward.destroy(&read).await;
+    let held: Vec<_> = owners(&ward.live().await)
+        .iter()
+        .map(|entry| serde_json::from_str::<serde_json::Value>(entry).unwrap())
+        .filter(|entry| entry["fieldsV1"]["f:data"].get(format!("f:{field}")).is_some())
+        .map(|entry| entry["manager"].as_str().unwrap().to_owned())
+        .collect();
+    (said(&plan.diagnostics), held)
+}
+
+#[tokio::test]
+async fn a_field_that_left_and_came_back_returns_to_who_held_it_last() {
+    for attribute in MANNERS {
+        let ward = Ward::config_map().await;
+        let both = text(attribute, &[("a", "10"), ("b", "20")]);
+        let state = ward.create(attribute, &both).await;
+        edit(&ward, "ed", json!({"a": "edited"})).await;
+        let less = text(attribute, &[("b", "20")]);
+        let state = ward.change(attribute, &less, &state).await;
+        let again = text(attribute, &[("b", "20"), ("a", "5")]);
+        let state = ward.change(attribute, &again, &state).await;
+        let former = format!("{:?}", state.attribute("previous_owners"));
+        assert!(former.contains("\"ed\""), "{attribute}: {former}");
+        let (told, held) = end(&ward, &state, "a").await;
+        assert!(told.contains("data.a returns to `ed`"), "{attribute}: {told}");
+        assert!(told.contains("data.b returns to `helm`"), "{attribute}: {told}");
+        assert_eq!(held, ["ed"], "{attribute}");
+    }
+}
+
+#[tokio::test]
+async fn a_field_that_was_removed_left_and_came_back_returns_to_who_made_it_anew() {
+    let ward = Ward::config_map().await;
+    let state = ward.create("merge_patch", "data: {a: ours, c: null}").await;
+    let state = ward.change("merge_patch", "data: {a: ours}", &state).await;
+    edit(&ward, "ed", json!({"c": "edited"})).await;
+    let state = ward.change("merge_patch", "data: {a: ours, c: '5'}", &state).await;
+    let (told, held) = end(&ward, &state, "c").await;
+    assert!(told.contains("data.c returns to `ed`"), "{told}");
+    assert_eq!(held, ["ed"]);
+}
+
+#[tokio::test]
+async fn whoever_took_a_field_that_nobody_held_and_lost_it_again_is_no_former_owner() {
+    for attribute in MANNERS {
+        let ward = Ward::config_map().await;
+        let mine = text(attribute, &[("mine", "1")]);
+        let state = ward.create(attribute, &mine).await;
+        edit(&ward, "ed", json!({"mine": "edited"})).await;
+        let state = ward.change(attribute, &mine, &state).await;
+        ward.settled(attribute, &mine, &state).await;
+        let (told, held) = end(&ward, &state, "mine").await;
+        assert!(told.contains("data.mine stays as it is, held by nobody"), "{attribute}: {told}");
+        assert!(held.is_empty(), "{attribute}: {held:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_held_an_equal_value_before_gets_it_back_from_whoever_took_it_from_both() {
+    for attribute in MANNERS {
+        for meddler in ["ed", "helm"] {
+            let ward = Ward::config_map().await;
+            let before = owners(&ward.live().await);
+            let same = text(attribute, &[("a", "helm")]);
+            let state = ward.create(attribute, &same).await;
+            match meddler {
+                "ed" => edit(&ward, "ed", json!({"a": "edited"})).await,
+                _ => {
+                    let mut body = ward.body();
+                    body["data"]["a"] = json!("upgraded");
+                    ward.world.cluster.act_as("helm").force().apply(body).await.unwrap();
+                }
+            }
+            let state = ward.change(attribute, &same, &state).await;
+            ward.settled(attribute, &same, &state).await;
+            let (told, held) = end(&ward, &state, "a").await;
+            assert!(told.contains("data.a returns to `helm`"), "{attribute} {meddler}: {told}");
+            assert_eq!(held, ["helm"], "{attribute} {meddler}");
+            assert_eq!(owners(&ward.live().await).len(), before.len(), "{attribute} {meddler}");
+        }
+    }
+}
