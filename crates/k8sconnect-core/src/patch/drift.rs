@@ -1,11 +1,12 @@
 //! What others did to the fields of a patch since it was last written, and what comes of that.
 //!
 //! Who changed a field is told by its entry, where there is one. What was taken away has none: a list
-//! that somebody holds as a whole tells who wrote it last, and of anything else nobody knows.
+//! that somebody holds as a whole tells who wrote it last, and of anything else nobody knows. Whoever
+//! holds other items of the same list has nothing to do with it.
 
 use super::Patch;
 use super::judge::{Kept, Scene, without_ours};
-use crate::field::{FieldPath, FieldSet, PathElement};
+use crate::field::{FieldPath, FieldSet};
 use crate::handback::{Division, Extent};
 use crate::owners::{Manager, Owners, Ownership};
 use crate::projection::{ABSENT, Projection, Texts};
@@ -54,6 +55,7 @@ impl Since<'_> {
             scene.answer.object,
         )
         .reverts;
+        let division = Division::told_by([&now, &next]);
         // What was taken away and is there again has no leaf of its own after the write.
         for path in leaves.0.keys().filter(|path| fields.contains(path)) {
             let (then, is) = (texts_then.get(path), texts_now.get(path));
@@ -64,7 +66,7 @@ impl Since<'_> {
             {
                 reverts.push(FieldNotice {
                     path: path.clone(),
-                    holders: Division::told_by([&now, &next]).holders(&now, path, Extent::Whole),
+                    holders: division.holders(&now, path, Extent::Whole),
                     then: None,
                     now: is.cloned(),
                     next: None,
@@ -72,11 +74,13 @@ impl Since<'_> {
             }
         }
         for notice in reverts.iter_mut().filter(|notice| notice.holders.is_empty()) {
-            notice.holders = meddlers(&now, &kept.owners, &notice.path);
-            if notice.holders.is_empty()
-                && let Some(list) = list_of(&notice.path)
-            {
-                notice.holders = meddlers(&now, &kept.owners, &list);
+            let robbed = changes.iter().find(|change| change.path == notice.path);
+            notice.holders = robbed.map(|change| change.holders.clone()).unwrap_or_default();
+            if notice.holders.is_empty() {
+                notice.holders = meddlers(&now, &kept.owners, &notice.path);
+            }
+            if notice.holders.is_empty() {
+                notice.holders = division.holders(&now, &notice.path, Extent::Whole);
             }
         }
         let set_back = |path: &FieldPath| reverts.iter().any(|notice| notice.path == *path);
@@ -90,19 +94,15 @@ impl Since<'_> {
     }
 }
 
-/// The list that the innermost item of a path stands in.
-fn list_of(path: &FieldPath) -> Option<FieldPath> {
-    let elements = path.elements();
-    let item = elements.iter().rposition(|it| !matches!(it, PathElement::Field(_)))?;
-    Some(FieldPath::new(elements[..item].iter().cloned()))
-}
-
 /// Who holds something in a list or a map that nobody holds as a whole, and did not hold it then.
 fn meddlers(now: &Owners, then: &Owners, path: &FieldPath) -> Vec<Manager> {
     let is_new = |entry: &&Ownership| {
         let before = then.0.iter().find(|it| it.manager.is(&entry.manager));
-        let before = before.and_then(|it| it.fields.below(path));
-        entry.fields.below(path).is_some_and(|held| before != Some(held))
+        let held = entry.fields.below(path);
+        match before.and_then(|it| it.fields.below(path)) {
+            Some(before) => held.is_some_and(|held| !held.difference(before).is_empty()),
+            None => held.is_some(),
+        }
     };
     now.0.iter().filter(is_new).map(|entry| entry.manager.clone()).collect()
 }

@@ -1,9 +1,11 @@
 //! What others do to a patched object.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
+use testkit::Target;
 use tfplugin::harness::Action;
 
 use super::{PATCH, Ward, leaves, owners, said};
+use crate::world::World;
 
 const FORMS: [(&str, &str); 3] = [
     ("patch", "data: {a: ours}"),
@@ -152,6 +154,39 @@ async fn drift_of_a_list_that_is_held_as_a_whole_has_an_author() {
     let plan = ward.plan("json_patch", text, &state).await.unwrap();
     let told = said(&plan.diagnostics);
     assert!(told.contains("containers[name=app].env held by `thief`"), "{told}");
+}
+
+#[tokio::test]
+async fn an_item_that_somebody_took_away_is_not_blamed_on_who_holds_other_items() {
+    let world = World::new().await;
+    let kinds = world.kinds();
+    let find = |name: &str| kinds.iter().find(|kind| kind.name == name).unwrap();
+    let (definition, garden) = (find("crd-structural"), find("cr-garden"));
+    world.make(definition).await;
+    world.cluster.act_as("gardener").apply(&garden.value).await.unwrap();
+    let ward = Ward::of(world, Target::of(&garden.value).unwrap());
+    let text = "spec: {tags: [ours], beds: [{row: 2, plant: ours}]}";
+    let state = ward.create("patch", text).await;
+    let more = json!([{"op": "add", "path": "/spec/tags/-", "value": "theirs"},
+                      {"op": "add", "path": "/spec/beds/-", "value": {"row": 9, "plant": "x"}}]);
+    ward.world.cluster.act_as("operator").json_patch(&ward.target, more).await.unwrap();
+    let live = ward.live().await;
+    let place = |list: &str, ours: &dyn Fn(&Json) -> bool| {
+        live["spec"][list].as_array().unwrap().iter().position(ours).unwrap()
+    };
+    let tag = place("tags", &|tag| tag == "ours");
+    let bed = place("beds", &|bed| bed["row"] == 2);
+    let none = json!([{"op": "remove", "path": format!("/spec/tags/{tag}")},
+                      {"op": "remove", "path": format!("/spec/beds/{bed}")}]);
+    ward.world.cluster.act_as("thief").json_patch(&ward.target, none).await.unwrap();
+    let told = said(&ward.plan("patch", text, &state).await.unwrap().diagnostics);
+    assert!(told.contains(r#"spec.tags[="ours"] held by nobody is now (absent)"#), "{told}");
+    assert!(
+        told.contains("spec.beds[row=2,side=left].plant held by nobody is now (absent)"),
+        "{told}"
+    );
+    ward.destroy(&state).await;
+    ward.world.clear(std::slice::from_ref(definition)).await;
 }
 
 #[tokio::test]
