@@ -1,9 +1,11 @@
 //! Who held the fields of a patch before it took them.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use super::Written;
-use super::judge::without_ours;
+use super::judge::{Verdict, without_ours};
+use super::outcome::{Outcome, Written};
 use crate::field::FieldPath;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
@@ -34,7 +36,7 @@ impl Taking<'_> {
             owners = owners.with_string_data_as_data();
         }
         let division = Division::told_by([&owners, &Owners::of_object(self.after.object)?]);
-        let elsewhere = self.lost_in_other_words(leaves);
+        let elsewhere = lost_in_other_words(self.lost, self.gvk, leaves);
         let held = leaves.0.iter().map(|(path, leaf)| {
             let mut holders = division.holders(&owners, path, Extent::of(leaf));
             if holders.is_empty() && at(self.before, path).is_some() {
@@ -44,15 +46,39 @@ impl Taking<'_> {
         });
         Ok(held.collect())
     }
+}
 
-    /// Who lost something under a path that it has in another API version only: which of the leaves
-    /// that is, nothing tells.
-    fn lost_in_other_words(&self, leaves: &Projection) -> Vec<Manager> {
-        let version = self.gvk.api_version();
-        let lost = self.lost.0.iter().filter(|entry| {
-            let unknown = |path: &FieldPath| !leaves.0.contains_key(path);
-            entry.manager.api_version != version && entry.fields.leaves().iter().any(unknown)
-        });
-        lost.map(|entry| entry.manager.clone()).collect()
+impl Verdict {
+    /// The same once patches that hold these fields now are gone: what they hand back is taken from
+    /// who gets it. Where the value stays, nothing is taken.
+    pub fn once_gone(&mut self, gone: &[Manager], returned: &Owners, outcome: &Outcome, gvk: &Gvk) {
+        let is_gone = |holder: &Manager| gone.iter().any(|it| it == holder);
+        self.contested.retain(|(holder, _)| !is_gone(holder));
+        let division = Division::told_by([returned]);
+        let elsewhere = lost_in_other_words(returned, gvk, &outcome.leaves);
+        for change in &mut self.changes {
+            if !change.holders.iter().any(is_gone) {
+                continue;
+            }
+            let stay = change.holders.iter().filter(|it| !is_gone(it)).cloned();
+            let mut holders: BTreeSet<_> = stay.collect();
+            if change.now != change.next {
+                let heirs = division.holders(returned, &change.path, Extent::Whole);
+                holders.extend(if heirs.is_empty() { elsewhere.clone() } else { heirs });
+            }
+            change.holders = holders.into_iter().collect();
+        }
+        self.changes.retain(|change| !change.holders.is_empty() || change.now != change.next);
     }
+}
+
+/// Who lost something under a path that it has in another API version only: which of the leaves
+/// that is, nothing tells.
+pub(super) fn lost_in_other_words(lost: &Owners, gvk: &Gvk, leaves: &Projection) -> Vec<Manager> {
+    let version = gvk.api_version();
+    let elsewhere = lost.0.iter().filter(|entry| {
+        let unknown = |path: &FieldPath| !leaves.0.contains_key(path);
+        entry.manager.api_version != version && entry.fields.leaves().iter().any(unknown)
+    });
+    elsewhere.map(|entry| entry.manager.clone()).collect()
 }

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::before::lost_in_other_words;
 use super::drift::Since;
 use super::gone;
 use super::mark::Mark;
@@ -97,7 +98,8 @@ impl Patch {
             false => Owners::default(),
         };
         let division = Division::told_by([&now, &next]);
-        let changes: Vec<_> = outcome
+        let elsewhere = lost_in_other_words(&lost, &self.key.gvk, &outcome.leaves);
+        let changes: Vec<FieldNotice> = outcome
             .leaves
             .0
             .keys()
@@ -107,6 +109,9 @@ impl Patch {
                 let differs = leaves.0.get(path) != outcome.leaves.0.get(path);
                 if differs && robbed.is_empty() {
                     robbed = division.holders(&renamed, path, Extent::Whole);
+                }
+                if differs && robbed.is_empty() && is.is_some() {
+                    robbed.clone_from(&elsewhere);
                 }
                 let told = !robbed.is_empty() || (is.is_some() && differs);
                 // Of a map that is written empty only its being there shows; what goes of it is
@@ -122,9 +127,8 @@ impl Patch {
                 })
             })
             .collect();
-        let joins = missing(outcome.leaves.0.keys(), kept.map(|kept| &kept.texts));
-        let (changes, rest): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| joins.contains(&change.path));
+        let is_new = |path: &FieldPath| kept.is_none_or(|kept| !kept.texts.contains_key(path));
+        let (changes, rest) = changes.into_iter().partition(|change| is_new(&change.path));
         let shape = Shape::told_by(&now);
         let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves);
         let gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
@@ -141,7 +145,7 @@ impl Patch {
             },
             contested,
             lost,
-            joins,
+            joins: outcome.leaves.0.keys().filter(|path| is_new(path)).cloned().collect(),
             left: match kept {
                 Some(kept) => {
                     let stays = |path: &&FieldPath| !outcome.leaves.0.contains_key(*path);
@@ -238,10 +242,6 @@ fn there(leaves: &Projection, key: Option<&ConcealmentKey>) -> Texts {
     let mut texts = leaves.told(key);
     texts.retain(|_, text| text != ABSENT);
     texts
-}
-
-fn missing<'a>(paths: impl Iterator<Item = &'a FieldPath>, kept: Option<&Texts>) -> Vec<FieldPath> {
-    paths.filter(|path| kept.is_none_or(|kept| !kept.contains_key(*path))).cloned().collect()
 }
 
 pub(super) fn without_ours(owners: &Owners, manager: &str) -> Owners {

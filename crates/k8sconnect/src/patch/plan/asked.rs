@@ -2,7 +2,9 @@
 //! that was made before.
 
 use k8sconnect_cluster::{Found, Location, Targets};
-use k8sconnect_core::owners::Manager;
+use k8sconnect_core::field::fields_v1::FieldsV1Error;
+use k8sconnect_core::handback::{Leaving, hand_back};
+use k8sconnect_core::owners::{Manager, Owners};
 use k8sconnect_core::patch::{Patch, manager_of};
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
@@ -16,6 +18,7 @@ use crate::messages::ownership::Whose;
 use crate::messages::patch::Stage;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
+use crate::patch::note::Note;
 use crate::patch::trial::{Step, Surgery, Trial};
 use crate::patch::{TRIES, foresight, outlook};
 use crate::session::Session;
@@ -53,13 +56,13 @@ impl Asked<'_> {
                 preceding.push(holder.clone());
             }
         }
-        trial.verdict.contested.retain(|(holder, _)| !preceding.contains(holder));
+        let returned = handed_back(&live, &preceding)
+            .map_err(|error| messages::object::ownership_unreadable(self.patch.key(), &error))?;
+        let gvk = &self.patch.key().gvk;
+        trial.verdict.once_gone(&preceding, &returned, &trial.outcome, gvk);
         self.contested(&trial, adoption, Stage::New, notices)?;
         let key = self.patch.key();
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
-        trial.verdict.changes.retain(|change| {
-            change.holders.is_empty() || !change.holders.iter().all(|it| preceding.contains(it))
-        });
         notices.extend(messages::patch::takes(key, &trial.verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         remember(self.session, self.patch, None, &live, &trial);
@@ -213,6 +216,19 @@ impl Asked<'_> {
             }
         }
     }
+}
+
+/// What patches that end on this object give back, and to whom.
+fn handed_back(live: &Json, ending: &[Manager]) -> Result<Owners, FieldsV1Error> {
+    let now = Owners::of_object(live)?;
+    let mut returned = Owners::default();
+    for Manager { name, .. } in ending {
+        let id = name.strip_prefix(&manager_of("")).unwrap_or_default();
+        let former = Note::on(live, id).map(|note| note.former).unwrap_or_default();
+        let back = hand_back(&now, name, &former, Leaving::All);
+        returned.0.extend(back.into_iter().flat_map(|back| back.returned.0));
+    }
+    Ok(returned)
 }
 
 /// Former owners of what stays in the patch.
