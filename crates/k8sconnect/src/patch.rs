@@ -4,6 +4,7 @@
 //! this room is given of a cluster is [`k8sconnect_cluster::Targets`].
 
 mod apply;
+mod content;
 mod delete;
 mod foresight;
 mod held;

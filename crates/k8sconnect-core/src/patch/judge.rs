@@ -69,6 +69,8 @@ pub struct Verdict {
     pub notices: Notices,
     /// What others lose.
     pub lost: Owners,
+    /// Leaves that others hold and that the write leaves as they are, as the server spells them.
+    pub shared: Texts,
     /// Fields that other patches hold.
     pub contested: Vec<(Manager, Vec<FieldPath>)>,
     /// Leaves that were not patched before.
@@ -136,6 +138,7 @@ impl Patch {
         Ok(Verdict {
             changes,
             gone,
+            shared: shared(&leaves, &outcome.leaves, &without_ours(&now, manager)),
             notices: match kept {
                 Some(kept) => {
                     let since = Since { scene, kept, now: &now, next: &next };
@@ -235,6 +238,15 @@ impl Patch {
             (new, old) => new == old,
         }
     }
+}
+
+/// Leaves that stay as they are and that somebody holds.
+fn shared(now: &Projection, next: &Projection, others: &Owners) -> Texts {
+    let stays = |(path, leaf): &(&FieldPath, &Leaf)| {
+        now.0.get(*path) == Some(*leaf) && others.holders(path).next().is_some()
+    };
+    let shown = |(path, leaf): (&FieldPath, &Leaf)| Some((path.clone(), leaf.text(path, None)?));
+    next.0.iter().filter(stays).filter_map(shown).collect()
 }
 
 /// What is there, as notices tell it: nothing stands for what is absent.

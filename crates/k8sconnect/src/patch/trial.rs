@@ -3,7 +3,7 @@
 //! Plan and apply walk through here alike: the plan shows what comes out, the apply needs to know
 //! who will lose what before it writes, since the write itself carries the record of it.
 
-use k8sconnect_cluster::{Answer, Change, Error, Found, Location, Targets};
+use k8sconnect_cluster::{Answer, Error, Found, Location, Targets};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::walk::at_written;
@@ -14,13 +14,14 @@ use k8sconnect_core::patch::{
     Form, Inherited, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing, Verdict,
     Written, claimed,
 };
-use k8sconnect_core::projection::ConcealmentKey;
+use k8sconnect_core::projection::{ConcealmentKey, Texts};
 use k8sconnect_core::rejection::Rejection;
 use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::spelling;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
+use super::content::Content;
 use super::note::Note;
 use crate::messages::patch::Stage;
 use crate::{MANAGER, messages};
@@ -110,7 +111,29 @@ impl Surgery<'_> {
         let manager = self
             .asker(live)
             .map_err(|error| messages::object::ownership_unreadable(self.patch.key(), &error))?;
-        let (answer, warnings) = match self.content(&script).change() {
+        let tried = self.asked(live, manager, script, shape, &Texts::new()).await?;
+        let Step::Made(trial) = tried else {
+            return Ok(Step::Again);
+        };
+        if self.content_of(&trial) == self.content(&trial.script, &Texts::new()) {
+            return Ok(Step::Made(trial));
+        }
+        // What only means the same as what others wrote would be taken from them: it is asked again,
+        // and written, as the server spells it.
+        let Trial { script, shape, verdict, .. } = trial;
+        self.asked(live, manager, script, shape, &verdict.shared).await
+    }
+
+    /// Asks, and judges the answer.
+    async fn asked(
+        &self,
+        live: &Json,
+        manager: &str,
+        script: Script,
+        shape: Shape,
+        shared: &Texts,
+    ) -> Result<Step<Trial>, Diagnostics> {
+        let (answer, warnings) = match self.content(&script, shared).change() {
             Some(change) => {
                 let asked = self.targets.dry_run(self.location, change, manager, live).await;
                 let Step::Made(answer) = self.answered(asked, live).await? else {
@@ -258,8 +281,14 @@ impl Surgery<'_> {
         Ok(if self.id.is_none() || leaves { PROBE } else { self.manager })
     }
 
-    /// What is sent of the patch, without marks and guards; nothing where nothing is left to do.
-    pub(crate) fn content(&self, script: &Script) -> Content {
+    /// What is sent of a patch that was tried, without marks and guards; nothing where nothing is
+    /// left to do.
+    pub(crate) fn content_of(&self, trial: &Trial) -> Content {
+        self.content(&trial.script, &trial.verdict.shared)
+    }
+
+    /// The same with these leaves as the server spells them.
+    fn content(&self, script: &Script, shared: &Texts) -> Content {
         match self.patch.form() {
             Form::Apply(manifest) => {
                 let mut content = manifest.to_applied();
@@ -269,6 +298,8 @@ impl Surgery<'_> {
                     let before = before.to_applied();
                     spelling::as_the_server_spells(&mut content, &before, &kept.texts);
                 }
+                let written = content.clone();
+                spelling::as_the_server_spells(&mut content, &written, shared);
                 Content::Apply(content)
             }
             Form::Merge(value) => Content::Merge(value.clone()),
@@ -315,52 +346,5 @@ impl Surgery<'_> {
         let written = self.patch.written();
         let all = written.iter().chain([live]);
         all.fold(Secrets::default(), |secrets, object| secrets.and(secrecy, object))
-    }
-}
-
-/// A patch in the form in which it is sent.
-pub(crate) enum Content {
-    Apply(Json),
-    Merge(Json),
-    Json(Vec<Json>),
-}
-
-impl Content {
-    pub(crate) fn change(&self) -> Option<Change<'_>> {
-        match self {
-            Self::Apply(content) => Some(Change::Apply(content)),
-            Self::Merge(content) => Some(Change::Merge(content)),
-            Self::Json(operations) if operations.is_empty() => None,
-            Self::Json(operations) => Some(Change::Json(operations)),
-        }
-    }
-
-    /// The same with a note on the object, in the same write.
-    #[must_use]
-    pub(crate) fn noted(self, annotation: &str, text: &str, after: &Json) -> Self {
-        let put = |mut content: Json| {
-            let metadata = &mut content["metadata"];
-            if !metadata["annotations"].is_object() {
-                metadata["annotations"] = Json::Object(serde_json::Map::new());
-            }
-            metadata["annotations"][annotation] = text.into();
-            content
-        };
-        match self {
-            Self::Apply(content) => Self::Apply(put(content)),
-            Self::Merge(content) => Self::Merge(put(content)),
-            Self::Json(mut operations) => {
-                let name = annotation.replace('~', "~0").replace('/', "~1");
-                let operation = if after["metadata"]["annotations"].is_object() {
-                    let path = format!("/metadata/annotations/{name}");
-                    serde_json::json!({"op": "add", "path": path, "value": text})
-                } else {
-                    let value = serde_json::json!({annotation: text});
-                    serde_json::json!({"op": "add", "path": "/metadata/annotations", "value": value})
-                };
-                operations.push(operation);
-                Self::Json(operations)
-            }
-        }
     }
 }

@@ -145,7 +145,7 @@ impl Job<'_> {
         let marks = trial.outcome.footprints.iter().map(|it| it.marks.clone()).collect();
         let fields = trial.outcome.meant();
         let note = Note { digest, former: former.clone(), marks, fields };
-        let content = surgery.content(&trial.script);
+        let content = surgery.content_of(&trial);
         // What is there already is not written again; that it is meant is.
         if content.change().is_none() && Note::on(&live, self.id).as_ref() == Some(&note) {
             return self

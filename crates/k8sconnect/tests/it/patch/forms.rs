@@ -62,6 +62,30 @@ async fn a_partial_object_reaches_lists_by_key_and_settles_in_the_servers_spelli
 }
 
 #[tokio::test]
+async fn a_quantity_that_is_spelt_otherwise_is_not_taken_from_who_holds_it() {
+    let limits =
+        "spec: {template: {spec: {containers: [{name: app, resources: {limits: {cpu: 0.5}}}]}}}";
+    let whole = r#"[{"op": "add", "path": "/spec/template/spec/containers/0/resources/limits/cpu", "value": "0.5"}]"#;
+    for (attribute, text) in [("patch", limits), ("json_patch", whole)] {
+        let ward = Ward::deployment().await;
+        let before = owners(&ward.live().await);
+        let plan = ward.core().plan(PATCH, &ward.config(attribute, text), None).await.unwrap();
+        assert!(plan.diagnostics.is_empty(), "{attribute}: {:?}", plan.diagnostics);
+        let state = ward.create(attribute, text).await;
+        let helm = |all: Vec<String>| all.into_iter().find(|it| it.contains("helm")).unwrap();
+        assert_eq!(helm(owners(&ward.live().await)), helm(before.clone()), "{attribute}");
+        ward.settled(attribute, text, &state).await;
+        // Another spelling of what was written is no reason to take it either.
+        let more = text.replace("0.5", "0.50");
+        let state = ward.change(attribute, &more, &state).await;
+        assert_eq!(helm(owners(&ward.live().await)), helm(before.clone()), "{attribute}");
+        ward.settled(attribute, &more, &state).await;
+        ward.destroy(&state).await;
+        assert_eq!(owners(&ward.live().await), before, "{attribute}");
+    }
+}
+
+#[tokio::test]
 async fn a_merge_patch_removes_with_null_and_settles() {
     let ward = Ward::deployment().await;
     let before = ward.live().await;
