@@ -11,6 +11,7 @@
 //! Not here: sending it. The edit is bound to the version of the object that was read, so whoever
 //! sends it reads again and comes back when somebody wrote in between.
 
+mod departure;
 mod holding;
 mod outlook;
 mod record;
@@ -18,6 +19,7 @@ mod record;
 use crate::field::{FieldPath, FieldSet};
 use crate::owners::{Manager, Operation, Owners, Ownership};
 
+pub use departure::Departure;
 pub use holding::{Division, Extent};
 pub use outlook::{Outlook, Patched, Prospect};
 pub use record::{Company, Loss, Tenure, forget, record};
@@ -48,8 +50,8 @@ pub fn lost(before: &Owners, after: &Owners, ours: &str) -> Owners {
 pub enum Leaving<'a> {
     /// All of them, and our manager with them.
     All,
-    /// These, and what is below them; the rest stays ours.
-    Fields(&'a FieldSet),
+    /// These; the rest stays ours.
+    Fields(&'a Departure),
 }
 
 /// A hand-back, worked out.
@@ -78,7 +80,7 @@ pub fn hand_back(
         .map(|entry| {
             let fields = match leaving {
                 Leaving::All => entry.fields.clone(),
-                Leaving::Fields(fields) => covered(&entry.fields, fields),
+                Leaving::Fields(leaving) => leaving.of_set(&entry.fields),
             };
             let kept = entry.fields.difference(&fields);
             if !kept.is_empty() {
@@ -96,7 +98,7 @@ pub fn hand_back(
             Leaving::All => still_ours(manager, fields, &going),
             // What has another path in another version goes back with everything else.
             Leaving::Fields(_) if !speaks_as(manager, &going) => FieldSet::default(),
-            Leaving::Fields(leaving) => still_ours(manager, &covered(fields, leaving), &going),
+            Leaving::Fields(leaving) => still_ours(manager, &leaving.of_set(fields), &going),
         };
         if !back.is_empty() {
             give(&mut returned, manager, &back);
@@ -154,27 +156,6 @@ fn covered(set: &FieldSet, fields: &FieldSet) -> FieldSet {
         })
     };
     set.members().into_iter().filter(above).collect()
-}
-
-/// Fields that leave a patch, with what an entry holds as a whole and they are the last parts of.
-pub fn with_wholes<'a>(
-    leaving: &FieldSet,
-    held: &FieldSet,
-    stays: impl Iterator<Item = &'a FieldPath> + Clone,
-) -> FieldSet {
-    let mut all = leaving.clone();
-    for path in leaving.members() {
-        let elements = path.elements();
-        let above = (1..elements.len()).map(|n| FieldPath::new(elements[..n].iter().cloned()));
-        let whole = above.into_iter().find(|it| held.below(it).is_some_and(FieldSet::is_leaf));
-        if let Some(whole) = whole {
-            let mut parts = stays.clone().filter(|it| it.elements().starts_with(whole.elements()));
-            if parts.next().is_none() {
-                all.insert(&whole);
-            }
-        }
-    }
-    all
 }
 
 /// Puts fields into a manager's entry, which is made if there is none. The server knows one entry

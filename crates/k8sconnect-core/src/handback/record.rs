@@ -5,6 +5,7 @@
 //! is no former owner. Where such a one took it from a co-owner too, it is the co-owner who would
 //! still have it without us. A field that leaves us takes the record of its losses along.
 
+use super::departure::Departure;
 use super::holding::Extent;
 use super::outlook::Patched;
 use super::{all_fields, covered, give, same_entry};
@@ -72,18 +73,18 @@ pub fn record(former: &Owners, loss: Loss<'_>) -> Owners {
 /// The losses that stay on record once these fields are no longer ours. What has another path in
 /// another version than ours stays until everything goes back.
 #[must_use]
-pub fn forget(former: &Owners, leaving: &FieldSet, version: &str) -> Owners {
+pub fn forget(former: &Owners, leaving: &Departure, version: &str) -> Owners {
     without(former, leaving, |manager| manager.api_version == version)
 }
 
 pub(super) fn without(
     former: &Owners,
-    leaving: &FieldSet,
+    leaving: &Departure,
     speaks_as_we: impl Fn(&Manager) -> bool,
 ) -> Owners {
     let stays = |Ownership { manager, fields }: &Ownership| {
         let fields = match speaks_as_we(manager) {
-            true => fields.difference(&covered(fields, leaving)),
+            true => fields.difference(&leaving.of_set(fields)),
             false => fields.clone(),
         };
         (!fields.is_empty()).then(|| Ownership { manager: manager.clone(), fields })

@@ -1,3 +1,5 @@
+mod recorded;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -31,6 +33,10 @@ fn after() -> Owners {
         entry("helm", "Apply", "", json!({"f:spec": {"f:paused": {}}})),
         entry(OURS, "Apply", "", json!({"f:spec": {"f:image": {}, "f:replicas": {}}})),
     ])
+}
+
+fn leaving(paths: &[&str]) -> Departure {
+    Departure::from(paths.iter().map(|path| path.parse().unwrap()).collect::<FieldSet>())
 }
 
 fn sorted(owners: &Owners) -> Vec<(Manager, Vec<String>)> {
@@ -74,7 +80,7 @@ fn a_field_that_is_gone_from_the_object_has_nobody_to_go_back_to() {
 #[test]
 fn one_field_leaves_and_the_others_stay_ours() {
     let former = lost(&before(), &after(), OURS);
-    let leaving = ["spec.image"].iter().map(|p| p.parse().unwrap()).collect();
+    let leaving = leaving(&["spec.image"]);
     let back = hand_back(&after(), OURS, &former, Leaving::Fields(&leaving)).unwrap();
     let replicas = "spec.replicas".parse().unwrap();
     assert_eq!(back.owners.holders(&replicas).count(), 1, "ours still");
@@ -94,74 +100,6 @@ fn an_owner_that_spoke_another_version_gets_back_what_it_lost_there() {
     let former = lost(&before, &after, OURS);
     let back = hand_back(&after, OURS, &former, Leaving::All).unwrap();
     assert_eq!(sorted(&back.owners), sorted(&before));
-}
-
-#[test]
-fn the_first_owner_on_record_is_the_former_owner() {
-    let former = lost(&before(), &after(), OURS);
-    let meanwhile = owners(&[entry(
-        "kubectl-edit",
-        "Update",
-        "",
-        json!({"f:spec": {"f:replicas": {}, "f:new": {}}}),
-    )]);
-    let lost = lost(&meanwhile, &Owners::default(), OURS);
-    let loss = Loss { lost: &lost, after: &Owners::default(), tenure: None };
-    let recorded = record(&former, loss);
-    let holders = |path: &str| -> Vec<String> {
-        recorded.holders(&path.parse().unwrap()).map(|m| m.name.clone()).collect()
-    };
-    assert_eq!(holders("spec.replicas"), ["hpa"]);
-    assert_eq!(holders("spec.new"), ["kubectl-edit"]);
-}
-
-/// What is on record once we have restored `spec.mine` and `spec.image`, which `kubectl-edit` took from
-/// us and from `helm`, the co-owner of the image; `spec.new` joins.
-fn recorded_after_a_raid(
-    then: &[Value],
-    raider: Value,
-    company: Company,
-) -> Vec<(String, Vec<String>)> {
-    let helm = Manager { time: None, ..before().0[0].manager.clone() };
-    let fields = [patched("spec.mine", &[]), patched("spec.image", &[helm])];
-    let (now, then) = (owners(&[raider]), owners(then));
-    let after = Owners::default();
-    let lost = lost(&now, &after, OURS);
-    let tenure = Tenure { ours: OURS, version: "apps/v1", fields: &fields, then: &then, company };
-    let loss = Loss { lost: &lost, after: &after, tenure: Some(tenure) };
-    let recorded = record(&Owners::default(), loss);
-    sorted(&recorded).into_iter().map(|(manager, fields)| (manager.name, fields)).collect()
-}
-
-#[test]
-fn who_takes_our_fields_and_loses_them_again_is_no_former_owner_and_its_victim_is() {
-    let mine = json!({"f:spec": {"f:mine": {}, "f:image": {}}});
-    let then = [
-        entry("helm", "Apply", "", json!({"f:spec": {"f:image": {}}})),
-        entry("flux", "Apply", "", json!({"f:spec": {"f:image": {}}})),
-        entry(OURS, "Apply", "", mine.clone()),
-    ];
-    let all = json!({"f:spec": {"f:mine": {}, "f:image": {}, "f:new": {}}});
-    let raider = entry("kubectl-edit", "Update", "", all);
-    let recorded = recorded_after_a_raid(&then, raider, Company::Newcomers);
-    let expected = [("helm", "spec.image"), ("kubectl-edit", "spec.new")];
-    assert_eq!(recorded, expected.map(|(name, path)| (name.to_owned(), vec![path.to_owned()])));
-
-    // In another version nothing tells the fields apart; where none joins, all were ours.
-    let mut raider = entry("kubectl-edit", "Update", "", json!({"f:spec": {"f:own": {}}}));
-    raider["apiVersion"] = json!("apps/v2");
-    assert_eq!(recorded_after_a_raid(&then, raider.clone(), Company::None), []);
-    assert_eq!(recorded_after_a_raid(&then, raider, Company::Newcomers).len(), 1);
-}
-
-#[test]
-fn a_field_that_leaves_takes_its_losses_along_though_nothing_of_it_is_ours() {
-    let former = lost(&before(), &after(), OURS);
-    let leaving = ["spec.replicas".parse().unwrap()].into_iter().collect();
-    let left = forget(&former, &leaving, "apps/v1");
-    assert_eq!(left.holders(&"spec.replicas".parse().unwrap()).count(), 0);
-    assert_eq!(left.holders(&"spec.image".parse().unwrap()).count(), 2);
-    assert_eq!(forget(&former, &leaving, "apps/v2"), former);
 }
 
 #[test]
@@ -342,7 +280,8 @@ proptest! {
             give(&mut now, manager, fields);
         }
         let leaving = leaving.map(|names| path_set(&names));
-        let going = leaving.as_ref().map_or(Leaving::All, Leaving::Fields);
+        let departure = leaving.clone().map(Departure::from);
+        let going = departure.as_ref().map_or(Leaving::All, Leaving::Fields);
         let names: Vec<_> = there.iter().map(String::as_str).collect();
         let live = object(&now, &names);
         let gvk = crate::identity::Gvk::new("v1", "ConfigMap");
@@ -386,16 +325,4 @@ proptest! {
         };
         prop_assert_eq!(back(&before, &after), back(&reversed(&before), &reversed(&after)));
     }
-}
-
-/// Found by a random story: operations name the fields of a map that is owned whole.
-#[test]
-fn what_is_held_whole_leaves_with_the_last_of_its_parts() {
-    let held = &owners(&[entry(OURS, "Update", "", json!({"f:spec": {"f:seal": {}}}))]).0[0].fields;
-    let path = |text: &str| text.parse::<FieldPath>().unwrap();
-    let leaving: FieldSet = [path("spec.seal.wax")].into_iter().collect();
-    let gone = with_wholes(&leaving, held, [path("spec.title")].iter());
-    assert!(gone.contains(&path("spec.seal")));
-    let gone = with_wholes(&leaving, held, [path("spec.seal.colour")].iter());
-    assert!(!gone.contains(&path("spec.seal")), "another part stays");
 }

@@ -149,13 +149,7 @@ impl Patch {
             contested,
             lost,
             joins: outcome.leaves.0.keys().filter(|path| is_new(path)).cloned().collect(),
-            left: match kept {
-                Some(kept) => {
-                    let stays = |path: &&FieldPath| !outcome.leaves.0.contains_key(*path);
-                    kept.texts.keys().filter(stays).cloned().collect()
-                }
-                None => vec![],
-            },
+            left: kept.map(|kept| left(kept, &outcome.leaves)).unwrap_or_default(),
             dropped: dropped(&shape, live, answer.object, &outcome.leaves),
         })
     }
@@ -238,6 +232,18 @@ impl Patch {
             (new, old) => new == old,
         }
     }
+}
+
+/// Leaves that were patched and are so no longer, not even as a part of another.
+fn left(kept: &Kept, leaves: &Projection) -> Vec<FieldPath> {
+    let whole = leaves.0.iter().filter(|(_, leaf)| Extent::of(leaf) == Extent::Whole);
+    let whole: FieldSet = whole.map(|(path, _)| path.clone()).collect();
+    let stays = |path: &FieldPath| {
+        let elements = path.elements();
+        let mut starts = (1..elements.len()).map(|n| elements[..n].iter().cloned());
+        leaves.0.contains_key(path) || starts.any(|start| whole.contains(&FieldPath::new(start)))
+    };
+    kept.texts.keys().filter(|path| !stays(path)).cloned().collect()
 }
 
 /// Leaves that stay as they are and that somebody holds.

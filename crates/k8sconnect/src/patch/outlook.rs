@@ -2,8 +2,8 @@
 //! it was last seen.
 
 use k8sconnect_cluster::{Found, Targets};
-use k8sconnect_core::field::{FieldPath, FieldSet};
-use k8sconnect_core::handback::{Leaving, Outlook, Patched};
+use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::handback::{Departure, Leaving, Outlook, Patched};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
@@ -24,7 +24,7 @@ pub(crate) async fn end(session: &Session, held: &Held) -> Diagnostics {
 pub(crate) fn departure(
     held: &Held,
     live: &Json,
-    leaving: &FieldSet,
+    leaving: &Departure,
     left: &[FieldPath],
 ) -> Diagnostics {
     let mut fields = held.patched(live);

@@ -7,7 +7,7 @@ use k8sconnect_cluster::{Answer, Error, Found, Location, Targets};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::walk::at_written;
-use k8sconnect_core::handback::with_wholes;
+use k8sconnect_core::handback::Departure;
 use k8sconnect_core::identity::without_marks;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{
@@ -75,18 +75,17 @@ impl Trial {
     }
 
     /// The fields of our entry that the patch no longer names.
-    pub(crate) fn leaving(&self, live: &Json, manager: &str) -> Result<FieldSet, FieldsV1Error> {
-        let owners = Owners::of_object(live)?;
-        let mine = owners.0.iter().filter(|entry| entry.manager.name == manager);
-        let held = mine.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
-        let left = self.verdict.left.iter().cloned().collect();
-        let left = with_wholes(&left, &held, self.outcome.leaves.0.keys());
-        if self.manager == manager {
-            return Ok(left);
+    pub(crate) fn leaving(&self, live: &Json, manager: &str) -> Result<Departure, FieldsV1Error> {
+        let mut left: FieldSet = self.verdict.left.iter().cloned().collect();
+        let now = Owners::of_object(live)?;
+        if self.manager != manager {
+            let applied = without_marks(&now.applied_by(manager));
+            let next = Owners::of_object(&self.answer)?.applied_by(&self.manager);
+            left = left.union(&applied.difference(&next));
         }
-        let now = without_marks(&owners.applied_by(manager));
-        let next = Owners::of_object(&self.answer)?.applied_by(&self.manager);
-        Ok(left.union(&now.difference(&next)))
+        let ours = now.0.iter().filter(|entry| entry.manager.name == manager);
+        let ours = ours.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+        Ok(Departure::of(left, &self.outcome.leaves, &ours))
     }
 }
 

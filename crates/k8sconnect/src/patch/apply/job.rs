@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8sconnect_cluster::{Found, Location, Mark};
-use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{
     Company, Division, Extent, Leaving, Loss, Tenure, forget, hand_back, record,
@@ -317,21 +316,19 @@ impl Job<'_> {
         let (stay, join): (BTreeMap<_, _>, BTreeMap<_, _>) =
             leaves.partition(|(path, _)| known.contains_key(&path.shown()));
         let manager = self.manager();
-        let joined = match &done.before {
+        let mut joined = match &done.before {
             Some(before) => {
                 let after = Written { object: &done.after, manager: &manager };
                 let gvk = &self.work.key().gvk;
                 Taking { before, after, lost: &done.lost, gvk }.held_before(&Projection(join))?
             }
-            None => {
-                let division = Division::told_by([&done.former]);
-                let lost = |path: FieldPath| {
-                    let holders = division.holders(&done.former, &path, Extent::Whole);
-                    (path, holders)
-                };
-                join.into_keys().map(lost).collect()
-            }
+            None => join.into_keys().map(|path| (path, vec![])).collect(),
         };
+        // What was a part of a field that left, or what an answer that was lost took, is on record.
+        let division = Division::told_by([&done.former]);
+        for (path, holders) in joined.iter_mut().filter(|(_, holders)| holders.is_empty()) {
+            *holders = division.holders(&done.former, path, Extent::Whole);
+        }
         let stayed = stay.into_keys().filter_map(|path| {
             let path = path.shown();
             known.get(&path).cloned().map(|owners| (path, owners))

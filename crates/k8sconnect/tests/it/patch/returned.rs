@@ -114,3 +114,49 @@ async fn who_held_an_equal_value_before_gets_it_back_from_whoever_took_it_from_b
         }
     }
 }
+
+const CONTAINER: &str = "/spec/template/spec/containers/0";
+
+#[tokio::test]
+async fn an_item_that_leaves_gives_back_the_list_that_was_taken_for_it() {
+    let ward = Ward::deployment().await;
+    let before = owners(&ward.live().await);
+    let replicas = r#"{"op": "replace", "path": "/spec/replicas", "value": 1}"#;
+    let spot = r#"{"op": "add", "path": "/spec/template/spec/tolerations/-",
+        "value": {"key": "spot", "operator": "Exists"}}"#;
+    let state = ward.create("json_patch", &format!("[{replicas}, {spot}]")).await;
+    let less = format!("[{replicas}]");
+    let plan = ward.plan("json_patch", &less, &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains(r#""operator":"Exists"}] returns to `helm`"#), "{told}");
+    let state = ward.change("json_patch", &less, &state).await;
+    let helm = |all: Vec<String>| all.into_iter().find(|it| it.contains("helm")).unwrap();
+    assert!(helm(owners(&ward.live().await)).contains("f:tolerations"));
+    ward.settled("json_patch", &less, &state).await;
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
+}
+
+#[tokio::test]
+async fn a_part_that_stays_of_what_leaves_keeps_its_former_owner() {
+    let list = format!(
+        r#"[{{"op": "replace", "path": "{CONTAINER}/env",
+             "value": [{{"name": "MODE", "value": "ours"}}, {{"name": "LEVEL", "value": "ours"}}]}}]"#
+    );
+    let item =
+        format!(r#"[{{"op": "replace", "path": "{CONTAINER}/env/0/value", "value": "mine"}}]"#);
+    let by_key =
+        "spec: {template: {spec: {containers: [{name: app, env: [{name: MODE, value: mine}]}]}}}";
+    for (attribute, part) in [("json_patch", item.as_str()), ("patch", by_key)] {
+        let ward = Ward::deployment().await;
+        let before = owners(&ward.live().await);
+        let state = ward.create("json_patch", &list).await;
+        let state = ward.change(attribute, part, &state).await;
+        ward.settled(attribute, part, &state).await;
+        let former = format!("{:?}", state.attribute("previous_owners"));
+        assert!(former.contains("\"helm\""), "{attribute}: {former}");
+        let (told, _) = end(&ward, &state, "").await;
+        assert!(told.contains("env[name=MODE].value returns to `helm`"), "{attribute}: {told}");
+        assert_eq!(owners(&ward.live().await), before, "{attribute}");
+    }
+}
