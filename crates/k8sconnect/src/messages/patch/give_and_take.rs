@@ -6,6 +6,7 @@ use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::Manager;
 use k8sconnect_core::patch::Verdict;
 use k8sconnect_core::text;
+use k8sconnect_core::transition::FieldNotice;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use crate::messages::ownership::{LISTED, listed, manager, more, named};
@@ -19,15 +20,29 @@ pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
         told.push(Diagnostic::warning(
             format!("{key}: {} will be patched", named(paths)),
             format!(
-                "Applying changes these on an object that is not yours:\n\n{}\n\n\
-                 Destroying the patch gives each field back to who holds it now; its value stays. \
-                 The other manager may set a field back before.",
-                listed(&verdict.changes)
+                "Applying changes these on an object that is not yours:\n\n{}\n\n{} The other manager \
+                 may set a field back before.",
+                listed(&verdict.changes),
+                in_the_end(&verdict.changes)
             ),
         ));
     }
     told.extend(dropped(key, verdict));
     told
+}
+
+/// What a destroy makes of them.
+fn in_the_end(changes: &[FieldNotice]) -> &'static str {
+    match changes.iter().filter(|change| change.next.is_none()).count() {
+        0 => "Destroying the patch gives each field back to who holds it now; its value stays.",
+        removed if removed == changes.len() => {
+            "Destroying the patch does not bring back what it removed."
+        }
+        _ => {
+            "Destroying the patch gives each field back to who holds it now; its value stays, and \
+             what was removed does not come back."
+        }
+    }
 }
 
 /// What goes because the patch replaces what holds it: items of lists, fields of maps.

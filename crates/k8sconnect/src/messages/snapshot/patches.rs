@@ -126,6 +126,11 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::not_imported(),
     ];
     messages.extend(patch::takes(key, &verdict));
+    let removed = notice("metadata.labels.team", &[helm()], [None, Some("blue"), None]);
+    for kept in [vec![], verdict.changes.clone()] {
+        let changes = kept.into_iter().chain([removed.clone()]).collect();
+        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }));
+    }
     messages.extend(patch::spared(key, &[path("metadata.labels")]));
     messages.extend(patch::returns(key, &prospects));
     messages.extend(patch::returns(key, &prospects[2..3]));
