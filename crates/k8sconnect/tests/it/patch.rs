@@ -11,6 +11,7 @@ mod meanwhile;
 mod refusals;
 mod returned;
 mod rivals;
+mod versions;
 
 use std::collections::BTreeMap;
 

@@ -116,3 +116,36 @@ async fn a_field_is_said_to_stay_with_whoever_holds_it_besides_with_terraform() 
 async fn a_field_is_said_to_stay_with_whoever_holds_it_besides_with_opentofu() {
     a_field_is_said_to_stay_with_whoever_holds_it_besides(Tool::OpenTofu).await;
 }
+
+async fn a_removal_that_joins_names_who_loses_the_field(tool: Tool) {
+    let mut round = Round::run_by(tool).await;
+    let settings = round.object("settings", json!({"data": {"a": "helm", "c": "helm"}})).await;
+    round.patch("it", &settings, ("merge_patch", "data: {a: ours}"));
+    round.write().at.init().await;
+    round.at.apply().await;
+    round.drop_patch("it");
+    round.patch("it", &settings, ("merge_patch", "data: {a: ours, c: null}"));
+    round.write();
+    let plan = round.at.plan_changes().await;
+    says(&plan.text, "`data.c` will be patched");
+    says(&plan.text, "data.c held by `helm` (Apply");
+    says(&plan.text, "is now helm will be (absent)");
+    // Somebody else comes to hold it before the plan is carried out.
+    let edit = json!({"data": {"c": "edited"}});
+    round.at.cluster.act_as("ed").merge_patch(&settings, edit).await.unwrap();
+    let applied = round.at.runner.apply_planned().await.unwrap().successful().unwrap();
+    says(&applied.text, "data.c held by `ed` (Update");
+    says(&applied.text, "is now edited will be (absent)");
+    round.at.plan_empty().await;
+    round.at.destroy().await;
+}
+
+#[tokio::test]
+async fn a_removal_that_joins_names_who_loses_the_field_with_terraform() {
+    a_removal_that_joins_names_who_loses_the_field(Tool::Terraform).await;
+}
+
+#[tokio::test]
+async fn a_removal_that_joins_names_who_loses_the_field_with_opentofu() {
+    a_removal_that_joins_names_who_loses_the_field(Tool::OpenTofu).await;
+}

@@ -312,41 +312,6 @@ async fn custom_resources_and_cluster_scoped_objects_are_patched_alike() {
 }
 
 #[tokio::test]
-async fn an_owner_that_wrote_in_another_version_gets_its_fields_back() {
-    let world = World::new().await;
-    let ns = world.namespace.name().to_owned();
-    let mut v1 = object("autoscaling/v1", "HorizontalPodAutoscaler", "web", &ns);
-    v1["spec"] = json!({"minReplicas": 1, "maxReplicas": 3, "targetCPUUtilizationPercentage": 50,
-        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}});
-    world.cluster.act_as("old-helm").apply(&v1).await.unwrap();
-    let target = Target::new("autoscaling/v2", "HorizontalPodAutoscaler", ns.as_str(), "web");
-    let ward = Ward::of(world, target);
-    let before = owners(&ward.live().await);
-    let text = "spec: {maxReplicas: 9, metrics: [{type: Resource, resource: {name: cpu, target: \
-                {type: Utilization, averageUtilization: 80}}}], scaleTargetRef: {name: other}}";
-    let plan = ward.core().plan(PATCH, &ward.config("patch", text), None).await.unwrap();
-    let told = said(&plan.diagnostics);
-    assert!(told.contains("spec.metrics held by `old-helm` (Apply"), "{told}");
-    assert!(!told.contains("held by nobody"), "{told}");
-    let state = ward.create("patch", text).await;
-    ward.settled("patch", text, &state).await;
-
-    // The same object in the other version: what is taken there is taken from who gets it back.
-    let mut target = ward.target.clone();
-    target.api_version = "autoscaling/v1".into();
-    let moved = Ward { target, ..ward };
-    let text = "spec: {targetCPUUtilizationPercentage: 70}";
-    let plan = moved.plan("patch", text, &state).await.unwrap();
-    assert_eq!(plan.action, Action::Replace);
-    let told = said(&plan.diagnostics);
-    assert!(told.contains("spec.metrics returns to `old-helm`"), "{told}");
-    let taken = "spec.targetCPUUtilizationPercentage held by `old-helm` (Apply";
-    assert!(told.contains(taken), "{told}");
-    moved.destroy(&state).await;
-    assert_eq!(owners(&moved.live().await), before);
-}
-
-#[tokio::test]
 async fn no_value_of_a_secret_is_shown_or_kept() {
     let ward = Ward::with(
         "{apiVersion: v1, kind: Secret, metadata: {name: keys, namespace: NS}, \

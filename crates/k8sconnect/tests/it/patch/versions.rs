@@ -1,0 +1,67 @@
+//! Fields whose holders write them in another API version, where they have another path.
+
+use serde_json::{Value as Json, json};
+use testkit::Target;
+use tfplugin::harness::Action;
+
+use super::{PATCH, Ward, object, owners, said};
+use crate::world::World;
+
+/// An autoscaler that `chart` applied as `autoscaling/v1`, to be patched as `autoscaling/v2`.
+async fn autoscaler() -> (Ward, Json) {
+    let world = World::new().await;
+    let ns = world.namespace.name().to_owned();
+    let mut v1 = object("autoscaling/v1", "HorizontalPodAutoscaler", "web", &ns);
+    v1["spec"] = json!({"minReplicas": 1, "maxReplicas": 3, "targetCPUUtilizationPercentage": 50,
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}});
+    world.cluster.act_as("chart").apply(&v1).await.unwrap();
+    let target = Target::new("autoscaling/v2", "HorizontalPodAutoscaler", ns.as_str(), "web");
+    (Ward::of(world, target), v1)
+}
+
+const METRICS: &str = "metrics: [{type: Resource, resource: {name: cpu, target: \
+                       {type: Utilization, averageUtilization: 80}}}]";
+
+#[tokio::test]
+async fn an_owner_that_wrote_in_another_version_is_named_and_gets_its_fields_back() {
+    let (ward, _) = autoscaler().await;
+    let before = owners(&ward.live().await);
+    let text = format!("spec: {{maxReplicas: 9, {METRICS}, scaleTargetRef: {{name: other}}}}");
+    let plan = ward.core().plan(PATCH, &ward.config("patch", &text), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("spec.metrics held by `chart` (Apply"), "{told}");
+    assert!(!told.contains("held by nobody"), "{told}");
+    let state = ward.create("patch", &text).await;
+    ward.settled("patch", &text, &state).await;
+
+    // The same object in the other version: what is taken there is taken from who gets it back.
+    let mut target = ward.target.clone();
+    target.api_version = "autoscaling/v1".into();
+    let moved = Ward { target, ..ward };
+    let text = "spec: {targetCPUUtilizationPercentage: 70}";
+    let plan = moved.plan("patch", text, &state).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("spec.metrics returns to `chart`"), "{told}");
+    let taken = "spec.targetCPUUtilizationPercentage held by `chart` (Apply";
+    assert!(told.contains(taken), "{told}");
+    moved.destroy(&state).await;
+    assert_eq!(owners(&moved.live().await), before);
+}
+
+#[tokio::test]
+async fn drift_that_was_written_in_another_version_has_an_author() {
+    let (ward, mut v1) = autoscaler().await;
+    let text = format!("spec: {{{METRICS}}}");
+    let state = ward.create("patch", &text).await;
+    v1["spec"]["targetCPUUtilizationPercentage"] = json!(60);
+    ward.world.cluster.act_as("chart").force().apply(&v1).await.unwrap();
+    let before = owners(&ward.live().await);
+    let told = said(&ward.plan("patch", &text, &state).await.unwrap().diagnostics);
+    assert!(told.contains("spec.metrics held by `chart` (Apply"), "{told}");
+    let state = ward.change("patch", &text, &state).await;
+    ward.settled("patch", &text, &state).await;
+    ward.destroy(&state).await;
+    let chart = |all: &[String]| all.iter().find(|it| it.contains("chart")).cloned().unwrap();
+    assert_eq!(chart(&owners(&ward.live().await)), chart(&before));
+}
