@@ -77,7 +77,7 @@ impl Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     Json,
-    /// Server-side apply. JSON is YAML, so the body stays JSON.
+    /// Server-side apply. JSON is YAML when it is written with care, so the body stays JSON.
     Apply,
     JsonPatch,
     MergePatch,

@@ -21,6 +21,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::call::{Call, Reply};
 use crate::connection::{Connection, Host};
 use crate::credentials::{Credential, Credentials};
+use crate::encode::encode;
 use crate::error::{ConnectionError, Error, Trouble};
 use crate::kinds::Kinds;
 use crate::retry::{Attempts, Ending, Failure};
@@ -294,7 +295,7 @@ impl Cluster {
             None => Bytes::new(),
             Some((content, body)) => {
                 request = request.header(CONTENT_TYPE, content.media_type());
-                serde_json::to_vec(body).map_err(|e| unbuildable(&e))?.into()
+                encode(body).map_err(|e| unbuildable(&e))?.into()
             }
         };
         request.body(Full::new(body)).map_err(|e| unbuildable(&e))

@@ -18,6 +18,7 @@ mod cluster;
 mod connection;
 mod contents;
 mod credentials;
+mod encode;
 mod error;
 mod exec;
 mod fingerprint;

@@ -27,7 +27,9 @@ fn words(kind: &ErrorKind) -> (Cow<'static, str>, &'static str) {
         K::UnclosedFlowCollection { open } => {
             return (format!("`{open}` is never closed").into(), CLOSE_BRACKET);
         }
-        K::UnexpectedCharacter { character } if character.is_control() => {
+        K::UnexpectedCharacter { character }
+            if character.is_control() || matches!(character, '\u{FFFE}' | '\u{FFFF}') =>
+        {
             let code = u32::from(*character);
             let problem = format!("the control character U+{code:04X} is not allowed in YAML");
             return (problem.into(), "Remove it, or write it as an escape in double quotes");

@@ -302,7 +302,8 @@ fn offset(marker: Marker) -> usize {
     marker.byte_offset().unwrap_or_default()
 }
 
-/// In quotes all readers keep these characters; elsewhere Go ends the line at them.
+/// Go ends the line at these characters. In quotes they are kept, since JSON keeps them there and
+/// `jsonencode` writes them so.
 fn refuse_foreign_line_break(text: &str, span: Span) -> Result<(), YamlError> {
     if text.is_ascii() {
         return Ok(());

@@ -5,6 +5,7 @@
 
 mod answers;
 mod calm;
+mod characters;
 mod coverage;
 mod data;
 mod drift;

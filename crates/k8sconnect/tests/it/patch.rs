@@ -201,7 +201,7 @@ pub(crate) fn id(state: &State) -> String {
     text(state.attribute("id"))
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.known().and_then(Data::as_str).unwrap_or("?").to_owned()
 }
 
