@@ -80,8 +80,8 @@ pub enum Trial {
 pub enum Verdict {
     /// These fields cannot change; the object must be made anew.
     Immutable(Vec<Cause>),
-    /// A creation would be refused for the same: the user's mistake.
-    Invalid,
+    /// A creation is refused for the same, in these words: the user's mistake.
+    Invalid(Box<Status>),
     /// It cannot be told; this is what stood in the way of the proof.
     Unproved(Box<Status>),
 }
@@ -94,14 +94,62 @@ pub fn judge(suspects: Vec<Cause>, former: &Trial, creation: &Trial) -> Verdict 
     match creation {
         Trial::Accepted => Verdict::Immutable(suspects),
         Trial::Refused(status) => {
-            let same = status
-                .details
-                .causes
-                .iter()
-                .any(|cause| suspects.iter().any(|suspect| suspect.field == cause.field));
-            if same { Verdict::Invalid } else { Verdict::Unproved(status.clone()) }
+            let same = share_a_field(&suspects, &status.details.causes);
+            if same { Verdict::Invalid(status.clone()) } else { Verdict::Unproved(status.clone()) }
         }
     }
+}
+
+/// Whether an object can be made anew once the one that bears its name is gone.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Succession {
+    Possible,
+    /// Refused as a creation and as a change for the same: the user's mistake.
+    Invalid(Box<Status>),
+    /// It cannot be told: what stands in the way may go with the old object, or not.
+    Unproved(Box<Status>),
+}
+
+/// Judges it by what became of the new body as a creation beside the old object, and of the same
+/// body as a change of it. What the old object holds, such as a port, it may keep in a change.
+pub fn succession(creation: &Trial, change: &Trial) -> Succession {
+    let Trial::Refused(status) = creation else {
+        return Succession::Possible;
+    };
+    match change {
+        // The very values that stood in the way are fine where they are: it holds them itself.
+        Trial::Accepted if names_a_field(status) => Succession::Possible,
+        Trial::Refused(other) if is_same_mistake(status, other) => {
+            Succession::Invalid(status.clone())
+        }
+        _ => Succession::Unproved(status.clone()),
+    }
+}
+
+fn names_a_field(status: &Status) -> bool {
+    status.details.causes.iter().any(|it| !it.field.is_empty())
+}
+
+fn is_same_mistake(creation: &Status, change: &Status) -> bool {
+    match (names_a_field(creation), names_a_field(change)) {
+        (true, true) => share_a_field(&creation.details.causes, &change.details.causes),
+        (false, false) => creation.code != 0 && creation.rejection() == change.rejection(),
+        _ => false,
+    }
+}
+
+fn share_a_field(these: &[Cause], those: &[Cause]) -> bool {
+    these.iter().any(|this| those.iter().any(|that| is_same_field(&this.field, &that.field)))
+}
+
+/// Whether two causes are about one field. What one cause says of an item, another may say of its
+/// list: a change names `spec.clusterIPs[0]`, a creation `spec.clusterIPs`.
+fn is_same_field(one: &str, other: &str) -> bool {
+    let is_item = |item: &str, list: &str| {
+        item.strip_prefix(list)
+            .is_some_and(|rest| rest.starts_with('[') && rest.find(']') == Some(rest.len() - 1))
+    };
+    !one.is_empty() && (one == other || is_item(one, other) || is_item(other, one))
 }
 
 /// The body as a creation beside the object: under a name that nobody has. A definition is named
@@ -213,8 +261,43 @@ mod tests {
 
     #[test]
     fn refused_as_a_creation_for_the_same_it_is_a_mistake() {
-        let creation = Trial::Refused(Box::new(refused("no", &selector())));
-        assert_eq!(judge(selector(), &Trial::Accepted, &creation), Verdict::Invalid);
+        let no = Box::new(refused("no", &selector()));
+        let creation = Trial::Refused(no.clone());
+        assert_eq!(judge(selector(), &Trial::Accepted, &creation), Verdict::Invalid(no));
+    }
+
+    #[test]
+    fn an_item_and_its_list_are_one_field() {
+        let suspects = vec![cause("spec.clusterIPs[0]", "FieldValueInvalid")];
+        let list = refused("not in the range", &[cause("spec.clusterIPs", "FieldValueInvalid")]);
+        let creation = Trial::Refused(Box::new(list));
+        let verdict = judge(suspects, &Trial::Accepted, &creation);
+        assert!(matches!(verdict, Verdict::Invalid(_)), "{verdict:?}");
+        assert!(!is_same_field("spec.ports[0].port", "spec.ports"));
+        assert!(!is_same_field("", ""));
+    }
+
+    #[test]
+    fn a_successor_is_refused_only_for_what_the_old_object_would_be_refused_for_too() {
+        let on = |fields: &[&str]| {
+            let causes: Vec<_> = fields.iter().map(|field| cause(field, "x")).collect();
+            Trial::Refused(Box::new(refused("no", &causes)))
+        };
+        let port = "spec.ports[0].port";
+        assert_eq!(succession(&Trial::Accepted, &on(&[port])), Succession::Possible);
+        let mistake = succession(&on(&[port]), &on(&["spec.clusterIP", port]));
+        assert!(matches!(mistake, Succession::Invalid(_)), "{mistake:?}");
+        let held = on(&["spec.ports[0].nodePort"]);
+        assert_eq!(succession(&held, &Trial::Accepted), Succession::Possible);
+        for change in [on(&["spec.clusterIP"]), on(&[])] {
+            let untold = succession(&held, &change);
+            assert!(matches!(untold, Succession::Unproved(_)), "{untold:?}");
+        }
+        let policy = Trial::Refused(Box::new(Status { code: 403, ..Status::default() }));
+        assert!(matches!(succession(&policy, &policy), Succession::Invalid(_)));
+        assert!(matches!(succession(&policy, &Trial::Accepted), Succession::Unproved(_)));
+        let silence = Trial::Refused(Box::default());
+        assert!(matches!(succession(&silence, &silence), Succession::Unproved(_)));
     }
 
     #[test]

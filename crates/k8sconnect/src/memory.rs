@@ -45,6 +45,7 @@ struct Content {
     claimed: BTreeSet<String>,
     destroyed: BTreeSet<String>,
     counted: BTreeSet<String>,
+    replaceable: BTreeSet<String>,
     planned: BTreeMap<String, String>,
     made: BTreeSet<(String, ObjectKey)>,
     recreated: BTreeSet<(String, ObjectKey)>,
@@ -297,6 +298,15 @@ impl Memory {
 
     pub(crate) fn was_counted(&self, uid: &str) -> bool {
         self.content().counted.contains(uid)
+    }
+
+    /// Notes that the successor of this object is known to be accepted.
+    pub(crate) fn note_replaceable(&self, uid: &str) {
+        self.content().replaceable.insert(uid.to_owned());
+    }
+
+    pub(crate) fn is_replaceable(&self, uid: &str) -> bool {
+        self.content().replaceable.contains(uid)
     }
 
     fn claim(contradicted: bool) -> Claim {

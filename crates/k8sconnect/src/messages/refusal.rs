@@ -183,9 +183,42 @@ pub(crate) fn unproved(subject: Subject<'_>, status: &Status, obstacle: &Status)
                  beside the old one: {}",
                 quoted(obstacle)
             ),
-            "If the object may be deleted and made anew, say so with `terraform taint ADDRESS` (or \
+            "If the object may be deleted and made anew, and what stands in the way goes with it (a \
+             port or an address that it holds itself), say so with `terraform taint ADDRESS` (or \
              `tofu taint ADDRESS`) and apply again. Otherwise restore the old values in \
              `yaml_body`.",
+        ]),
+    );
+    on_body(subject.manifest, diagnostic)
+}
+
+/// An object that is to be replaced has a body that no creation would get past.
+pub(crate) fn no_successor(subject: Subject<'_>, status: &Status) -> Diagnostic {
+    let refused = refused(subject, status);
+    let detail = paragraphs([
+        "It is to be deleted and made anew. The new one would be refused, so that nothing would be \
+         left: nothing is planned.",
+        &refused.detail,
+    ]);
+    let summary = format!("{} could not be made anew", subject.key());
+    on_body(subject.manifest, Diagnostic::error(summary, detail))
+}
+
+/// Whether the successor of an object would be accepted cannot be told.
+pub(crate) fn successor_untold(subject: Subject<'_>, status: &Status) -> Diagnostic {
+    let words = match status.code {
+        0 => "No clear answer came.".to_owned(),
+        code => said(code, &subject.quoted(&status.message)),
+    };
+    let diagnostic = Diagnostic::warning(
+        format!("{} may not come back once it is deleted", subject.key()),
+        paragraphs([
+            &format!(
+                "It is to be deleted and made anew. Whether the new one will be accepted could not \
+                 be told: tried beside the old one, it is not. {words}"
+            ),
+            "Apply only if that goes with the old object, such as a port or an address that it holds \
+             itself, or a place in a quota.",
         ]),
     );
     on_body(subject.manifest, diagnostic)

@@ -25,6 +25,7 @@ mod patch;
 mod readiness;
 mod room;
 mod secrecy;
+mod succession;
 mod unseen;
 mod upgraded;
 mod waiting;

@@ -71,6 +71,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     }
     let taken = status(422, "provided port is already allocated", &[]);
     messages.push(refusal::unproved((&web()).into(), &fixed, &taken));
+    messages.push(refusal::no_successor((&web()).into(), &invalid));
+    messages.push(refusal::successor_untold((&web()).into(), &taken));
     let host = || "https://127.0.0.1:6443".to_owned();
     let lost = Error::AnswerLost {
         host: host(),

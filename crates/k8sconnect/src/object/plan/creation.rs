@@ -9,7 +9,7 @@ use k8sconnect_core::plan::Planner;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
-use super::{Asked, later};
+use super::{Asked, later, proof};
 use crate::leaves;
 use crate::memory::{Claim, Outlook};
 use crate::object::blast;
@@ -73,6 +73,9 @@ pub(super) async fn plan(
         // The predecessor of a replacement, which is there until the apply deletes it, or an
         // object that is going anyway.
         Observation::Exists(live) if asked.session.memory.holds(uid_of(&live)) => {
+            if !is_going(&live) {
+                proof::succession(asked, &location, &live, notices).await?;
+            }
             blast::tell_of_predecessor(asked, key, &live, notices).await;
         }
         Observation::Exists(live) if is_going(&live) => {

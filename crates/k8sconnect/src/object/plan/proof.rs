@@ -1,7 +1,7 @@
 //! A change was refused: is it one that the object can never take?
 
 use k8sconnect_cluster::{Location, NotYet, Observation};
-use k8sconnect_core::immutable::{self, Suspicion, Trial, Verdict};
+use k8sconnect_core::immutable::{self, Succession, Suspicion, Trial, Verdict};
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::rejection::Status;
 use serde_json::Value as Json;
@@ -51,13 +51,10 @@ pub(super) async fn weigh(
         // Gone meanwhile, and its body was never stored.
         None => Trial::Refused(Box::default()),
     };
-    let token = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
-    let beside = immutable::beside(&desired.to_applied(), desired.gvk(), &token);
-    let mut elsewhere = location.clone();
-    elsewhere.name = beside["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    let creation = trial(asked.observe(&elsewhere, beside, None, Guard::Absent).await?);
+    let creation = beside(asked, location).await?;
     Ok(match immutable::judge(suspects, &former, &creation) {
         Verdict::Immutable(causes) => {
+            asked.session.memory.note_replaceable(held.uid());
             // Of a body that is never stored, the former is not known.
             let changed = match desired.is_stored() && held.manifest.is_stored() {
                 true => immutable::changed(held.manifest.value(), desired.value()),
@@ -65,10 +62,63 @@ pub(super) async fn weigh(
             };
             Refusal::Replace(messages::refusal::immutable(subject, refused, &causes, &changed))
         }
-        Verdict::Invalid => mistake(),
+        Verdict::Invalid(status) => {
+            Refusal::Error(messages::refusal::refused(subject, &status).into())
+        }
         Verdict::Unproved(obstacle) => {
             Refusal::Error(messages::refusal::unproved(subject, refused, &obstacle).into())
         }
+    })
+}
+
+/// Whether an object of ours that is to be deleted first can be made anew: a tainted one, of which
+/// nothing was asked before, one that `-replace` names, or one that changes its version. What is
+/// certain to be refused afterwards must not cost the object.
+pub(super) async fn succession(
+    asked: &Asked<'_>,
+    location: &Location,
+    live: &Json,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    let uid = live["metadata"]["uid"].as_str().unwrap_or_default();
+    if asked.session.memory.is_replaceable(uid) {
+        return Ok(());
+    }
+    let creation = beside(asked, location).await?;
+    let change = match creation {
+        Trial::Accepted => return Ok(()),
+        Trial::Refused(_) => {
+            let content = asked.desired.to_applied();
+            trial(asked.observe(location, content, None, Guard::Uid(uid)).await?)
+        }
+    };
+    let subject = Subject { manifest: asked.desired, former: Some(live) };
+    match immutable::succession(&creation, &change) {
+        Succession::Possible => Ok(()),
+        Succession::Invalid(status) => {
+            Err(messages::refusal::no_successor(subject, &status).into())
+        }
+        Succession::Unproved(status) => {
+            notices.push(messages::refusal::successor_untold(subject, &status));
+            Ok(())
+        }
+    }
+}
+
+/// Tries the body as a creation, under a name that nobody has.
+async fn beside(asked: &Asked<'_>, location: &Location) -> Result<Trial, Diagnostics> {
+    let token = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
+    let body = immutable::beside(&asked.desired.to_applied(), asked.desired.gvk(), &token);
+    let mut elsewhere = location.clone();
+    elsewhere.name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    let tried = trial(asked.observe(&elsewhere, body, None, Guard::Absent).await?);
+    Ok(match tried {
+        // Nobody knows the name under which it was tried.
+        Trial::Refused(mut status) => {
+            status.message = status.message.replace(&elsewhere.name, &location.name);
+            Trial::Refused(status)
+        }
+        Trial::Accepted => Trial::Accepted,
     })
 }
 
