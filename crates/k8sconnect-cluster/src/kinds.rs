@@ -13,11 +13,10 @@ use k8sconnect_core::text::distance;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::address::{Location, segment};
+use crate::address::segment;
 use crate::call::Call;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::objects::Found;
 
 /// A kind as the server serves it; small enough to be remembered with the object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,21 +84,6 @@ impl Cluster {
         let known = slot.lock().await;
         let resource = known.as_ref().and_then(|known| known.find(gvk));
         Ok(resource.is_none_or(|it| it.verbs.is_empty() || it.has(verb)))
-    }
-
-    /// Whether the definition of a custom kind is gone, and its objects with it. A kind that the
-    /// server does not serve may merely be served no longer in this version.
-    pub async fn definition_gone(&self, kind: &Kind) -> Result<bool, Error> {
-        if !kind.gvk.may_still_appear() {
-            return Ok(false);
-        }
-        let definitions = Gvk::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
-        let Served::Yes(definitions) = self.kind(&definitions).await? else {
-            return Ok(false);
-        };
-        let name = format!("{}.{}", kind.plural, kind.gvk.group);
-        let definition = Location { kind: definitions, namespace: None, name };
-        Ok(matches!(self.get(&definition).await?, Found::Absent(_)))
     }
 
     async fn resources(&self, gvk: &Gvk) -> Result<Option<Vec<Resource>>, Error> {

@@ -15,6 +15,7 @@ use crate::address::Location;
 use crate::call::{Call, Content};
 use crate::cluster::Cluster;
 use crate::connection::Host;
+use crate::definition::Definition;
 use crate::error::Error;
 use crate::kinds::{Kind, Served};
 use crate::metadata::Edit;
@@ -66,8 +67,9 @@ impl Targets {
         self.0.kind(gvk).await
     }
 
-    pub async fn definition_gone(&self, kind: &Kind) -> Result<bool, Error> {
-        self.0.definition_gone(kind).await
+    /// See [`Cluster::definition`].
+    pub async fn definition(&self, kind: &Kind) -> Result<Definition, Error> {
+        self.0.definition(kind).await
     }
 
     pub async fn await_kind(&self, gvk: &Gvk, deadline: Instant) -> Result<Option<Kind>, Error> {

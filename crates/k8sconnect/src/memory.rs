@@ -93,6 +93,11 @@ impl Memory {
         self.keep_target(id, live);
     }
 
+    /// Notes that state holds the object with this uid, where no read has told so.
+    pub(crate) fn note_held(&self, uid: &str) {
+        self.content().uids.insert(uid.to_owned());
+    }
+
     /// Keeps an object that was read for a patch with this id. The object is nobody's in this
     /// state because of it.
     pub(crate) fn keep_target(&self, id: &str, live: Value) {
@@ -334,7 +339,7 @@ impl Memory {
         self.content().ids.contains(id)
     }
 
-    /// Whether state holds the object with this uid, as far as this process has read it.
+    /// Whether state holds the object with this uid, as far as this process has been told.
     pub(crate) fn holds(&self, uid: &str) -> bool {
         self.content().uids.contains(uid)
     }

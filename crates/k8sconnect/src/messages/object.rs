@@ -361,20 +361,6 @@ pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>) -> Diagnostic
     )
 }
 
-pub(crate) fn kind_no_longer_served(key: &ObjectKey) -> Diagnostic {
-    Diagnostic::error(
-        format!("{key} cannot be looked at"),
-        format!(
-            "The API server does not serve `{}` of `{}` at the moment, which does not mean that \
-             the object is gone: its definition exists, or cannot be asked about.\n\n\
-             State keeps the object. See that the version is served, or that the extension \
-             server behind it is up, and run again.",
-            key.gvk.kind,
-            key.gvk.api_version()
-        ),
-    )
-}
-
 /// Who has the object now.
 fn whose(live: &Value) -> String {
     let owners = Owners::of_object(live).unwrap_or_default();

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use k8sconnect_cluster::{Cluster, Deleted, Deletion, Departure, Error, Found, Location, Targets};
-use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
+use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
@@ -19,7 +19,7 @@ use super::home::gone_from_home;
 use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::guard::Unread;
-use crate::look::definition_gone;
+use crate::look::{Unserved, unserved};
 use crate::memory::Claim;
 use crate::messages;
 use crate::messages::blast::Fate;
@@ -84,7 +84,8 @@ pub(crate) async fn delete(
         return Err(messages::connection::missing().into());
     };
     let cluster = session.cluster(&connection).await?;
-    let location = held.location(&cluster).await?;
+    let mut location = held.location(&cluster).await?;
+    let targets = Targets::from(&*cluster);
     let not_deleted = |error, live: Option<&Json>| {
         let subject = Subject { manifest: &held.manifest, former: live };
         Diagnostics::from(messages::object::not_deleted(subject, &error))
@@ -95,10 +96,13 @@ pub(crate) async fn delete(
             Found::Object(answer) => answer.object,
             Found::Absent(_) if met => return Ok(()),
             Found::Absent(_) => return gone_from_home(&cluster, &held).await,
-            Found::NotServed(_) => {
-                unserved(&cluster, &location, key).await?;
-                return gone_from_home(&cluster, &held).await;
-            }
+            Found::NotServed(_) => match unserved(&targets, &location, key).await? {
+                Unserved::Gone => return gone_from_home(&cluster, &held).await,
+                Unserved::Moved(at) => {
+                    location = at;
+                    continue;
+                }
+            },
         };
         match whose(&held, &live) {
             Whose::Ours if uid_of(&live) != held.uid() => {
@@ -126,9 +130,8 @@ pub(crate) async fn delete(
             Ok(Deleted::Going(_)) => {
                 return wait(&cluster, &location, &held, uid_of(&live), notices).await;
             }
-            Ok(Deleted::NotServed(_)) => return unserved(&cluster, &location, key).await,
-            // Changed since it was looked at: look again.
-            Ok(Deleted::OtherUid(_)) => {}
+            // Changed since it was looked at, or is served elsewhere: look again.
+            Ok(Deleted::OtherUid(_) | Deleted::NotServed(_)) => {}
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
             Err(error) => return Err(not_deleted(error, Some(&live))),
         }
@@ -151,17 +154,6 @@ pub(super) fn whose(held: &Held, live: &Json) -> Whose {
         None if uid_of(live) == held.uid() => Whose::Ours,
         _ => Whose::AnotherObject,
     }
-}
-
-async fn unserved(
-    cluster: &Cluster,
-    location: &Location,
-    key: &ObjectKey,
-) -> Result<(), Diagnostics> {
-    if definition_gone(&Targets::from(cluster), location, key).await? {
-        return Ok(());
-    }
-    Err(messages::object::kind_no_longer_served(key).into())
 }
 
 async fn wait(
@@ -210,7 +202,12 @@ async fn departed(
     match departure.map_err(unknown)? {
         Departure::Gone => Ok(None),
         Departure::StillThere(live) => Ok(Some(live)),
-        Departure::NotServed(_) => unserved(cluster, location, held.key()).await.map(|()| None),
+        Departure::NotServed(_) => {
+            match unserved(&Targets::from(cluster), location, held.key()).await? {
+                Unserved::Gone => Ok(None),
+                Unserved::Moved(_) => Err(messages::served::kind_unserved(held.key()).into()),
+            }
+        }
     }
 }
 

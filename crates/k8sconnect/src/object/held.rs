@@ -87,7 +87,7 @@ impl Held {
         let key = self.key();
         match cluster.kind(&key.gvk).await {
             Ok(Served::Yes(kind)) => Ok(kind),
-            Ok(_) => Err(messages::object::kind_no_longer_served(key).into()),
+            Ok(_) => Err(messages::served::kind_unserved(key).into()),
             Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
         }
     }

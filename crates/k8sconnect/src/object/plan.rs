@@ -94,6 +94,7 @@ pub(crate) async fn plan(
             Moment::Planning => {}
         }
         notices.push(messages::object::identity_changes(held.key(), &changes));
+        session.memory.note_held(held.uid());
         blast::tell(session, held, Fate::Replaced, notices).await;
         return Ok(replaced(planned(later(proposed, None))));
     }
@@ -119,6 +120,7 @@ pub(crate) async fn plan(
         Change::Replacement(state) => {
             protected(&config, held)?;
             held.check_way_to_end(session)?;
+            session.memory.note_held(held.uid());
             blast::tell(session, held, Fate::Replaced, notices).await;
             Ok(replaced(planned(*state)))
         }

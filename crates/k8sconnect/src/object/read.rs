@@ -19,7 +19,7 @@ use super::model::ObjectModel;
 use super::upgrade;
 use crate::guard::{self, Absence, Unread};
 use crate::leaves;
-use crate::look::{Look, look};
+use crate::look::{Look, look_in_any_version};
 use crate::messages;
 use crate::messages::whereabouts::Way;
 use crate::session::{Entry, Session};
@@ -46,8 +46,10 @@ pub(crate) async fn read(
         }
     };
     let location = held.location(&cluster).await?;
-    let live = match look(&Targets::from(&*cluster), &location, &key, whose).await? {
+    let targets = Targets::from(&*cluster);
+    let live = match look_in_any_version(&targets, &location, &key, whose).await? {
         Look::Present(live) => live,
+        Look::Moved(_) => return Err(messages::served::kind_unserved(&key).into()),
         Look::Absent => {
             return gone(session, &cluster, &location, held, private, notices).await;
         }

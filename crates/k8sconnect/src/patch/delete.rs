@@ -20,7 +20,7 @@ use super::note::Note;
 use super::outlook;
 use crate::connect::Reach;
 use crate::guard::{self, Absence, Unread};
-use crate::look::definition_gone;
+use crate::look::{Unserved, unserved};
 use crate::messages;
 use crate::session::Session;
 
@@ -64,12 +64,12 @@ pub(crate) async fn delete(
         let live = match found.map_err(|error| messages::patch::not_handed_back(key, &error))? {
             Found::Object(answer) => answer.object,
             Found::Absent(_) => return looked_for_at_home(&targets, &held).await,
-            Found::NotServed(_) if definition_gone(&targets, &location, key).await? => {
-                return looked_for_at_home(&targets, &held).await;
-            }
-            Found::NotServed(_) => {
-                return Err(messages::object::kind_no_longer_served(key).into());
-            }
+            Found::NotServed(_) => match unserved(&targets, &location, key).await? {
+                Unserved::Gone => return looked_for_at_home(&targets, &held).await,
+                Unserved::Moved(at) => {
+                    return Err(messages::served::target_moved(key, &at.kind.gvk).into());
+                }
+            },
         };
         // A backup may have been restored into another cluster, which is not ours.
         if !held.is_same_object(&live) {

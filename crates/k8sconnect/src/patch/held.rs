@@ -179,7 +179,7 @@ impl Held {
     async fn served_kind(&self, targets: &Targets) -> Result<Kind, Diagnostics> {
         match targets.kind(&self.key.gvk).await {
             Ok(Served::Yes(kind)) => Ok(kind),
-            Ok(_) => Err(messages::object::kind_no_longer_served(&self.key).into()),
+            Ok(_) => Err(messages::served::kind_unserved(&self.key).into()),
             Err(error) => Err(messages::refusal::unanswered(&self.key, &error).into()),
         }
     }

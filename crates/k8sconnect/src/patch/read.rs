@@ -41,6 +41,9 @@ pub(crate) async fn read(
     let live = match look(&targets, &location, &held.key, whose).await? {
         Look::Present(live) => Some(live),
         Look::Absent => None,
+        Look::Moved(at) => {
+            return Err(messages::served::target_moved(&held.key, &at.kind.gvk).into());
+        }
         Look::NotAllowed(error) => {
             notices.push(messages::whereabouts::not_refreshed(&held.key, &error, whose));
             return unread(session, held, Unread::NoEntry, private);

@@ -27,6 +27,7 @@ mod room;
 mod secrecy;
 mod succession;
 mod unseen;
+mod unserved;
 mod upgraded;
 mod waiting;
 mod ways;

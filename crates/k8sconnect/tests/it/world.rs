@@ -104,7 +104,7 @@ impl World {
         state
     }
 
-    async fn await_served(&self, definition: &Json) {
+    pub(crate) async fn await_served(&self, definition: &Json) {
         let target = Target::of(definition).unwrap();
         let established = |seen: Option<&Json>| {
             let conditions = seen.and_then(|object| object["status"]["conditions"].as_array());

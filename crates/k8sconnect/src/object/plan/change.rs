@@ -1,6 +1,7 @@
 //! Planning an object that state holds.
 
 use k8sconnect_cluster::{Found, Location, NotYet, Observation};
+use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::{Glance, Planner, Spelling};
@@ -31,6 +32,11 @@ pub(super) async fn plan(
     let location = held.location(asked.cluster).await?;
     let read = recall(asked, held, &location).await?;
     if let Some(live) = &read {
+        // A read that had to go by another version says so.
+        let served = Gvk::new(live["apiVersion"].as_str().unwrap_or_default(), &key.gvk.kind);
+        if served != held.key().gvk {
+            return Err(messages::served::object_moved(asked.desired, &served).into());
+        }
         notices.extend(messages::object::standing(key, held.id(), live));
     }
     let (mut ignoring, unseen) = asked.terms.ignoring(asked.desired, &held.stored.yielded);

@@ -115,7 +115,7 @@ pub(super) async fn catch_up(
             Whose::AnotherObject => messages::whereabouts::gone_unseen(key, asked.way),
         },
         Ok(Found::Absent(_)) => messages::whereabouts::gone_unseen(key, asked.way),
-        Ok(Found::NotServed(_)) => messages::object::kind_no_longer_served(key),
+        Ok(Found::NotServed(_)) => messages::served::kind_unserved(key),
         Err(error) => return Err(messages::whereabouts::seen_by_nobody(key, &error).into()),
     };
     home::looked_for_at_home(asked.cluster, held).await?;

@@ -1,0 +1,107 @@
+//! Objects of a kind whose definition changes under them: what is gone is planned anew, and what is
+//! there in another version can still be looked at and deleted.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+use testkit::Target;
+use tfplugin::harness::{Action, State};
+
+use crate::patch::{refused, said};
+use crate::world::{OBJECT, World};
+
+fn definition(world: &World, scope: &str, versions: &[(&str, bool, bool)]) -> Json {
+    let group = format!("{}.example.com", world.namespace);
+    let fields = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let versions: Vec<_> = versions
+        .iter()
+        .map(|(name, served, storage)| {
+            json!({"name": name, "served": served, "storage": storage,
+                   "schema": {"openAPIV3Schema": fields}})
+        })
+        .collect();
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+           "metadata": {"name": format!("widgets.{group}")},
+           "spec": {"group": group, "scope": scope, "versions": versions,
+                    "names": {"kind": "Widget", "plural": "widgets"}}})
+}
+
+fn widget(world: &World, version: &str) -> String {
+    let ns = &world.namespace;
+    format!(
+        "{{apiVersion: {ns}.example.com/{version}, kind: Widget, \
+         metadata: {{name: it, namespace: {ns}}}, spec: {{size: 1}}}}"
+    )
+}
+
+async fn define(world: &World, definition: &Json) {
+    world.cluster.act_as("admin").apply(definition).await.unwrap();
+    world.await_served(definition).await;
+}
+
+#[tokio::test]
+async fn an_object_whose_kind_changed_its_scope_is_planned_anew_and_its_destruction_succeeds() {
+    let world = World::new().await;
+    let stored = [("v1", true, true)];
+    let mut before = definition(&world, "Namespaced", &stored);
+    define(&world, &before).await;
+    for scope in ["Cluster", "Namespaced"] {
+        let state = world.create(&widget(&world, "v1")).await.unwrap();
+        world.cluster.delete(&Target::of(&before).unwrap()).await.unwrap();
+        before = definition(&world, scope, &stored);
+        define(&world, &before).await;
+        let core = world.core();
+        let read = core.read(OBJECT, &state).await.unwrap();
+        assert_eq!(read.state, None, "{scope}: {:?}", read.diagnostics);
+        let plan = core.plan(OBJECT, &world.config(&widget(&world, "v1")), None).await.unwrap();
+        assert_eq!(plan.action, Action::Create);
+        world.core().destroy(OBJECT, &state).await.unwrap();
+        // Without a refresh, the deletion itself finds that there is nothing to delete.
+        let core = world.core();
+        let plan = core.plan_destroy(OBJECT, &state).await.unwrap();
+        core.apply(OBJECT, &tfplugin::Value::Null, Some(&state), &plan).await.unwrap();
+    }
+    world.cluster.delete(&Target::of(&before).unwrap()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_object_whose_version_is_served_no_more_can_be_replaced_kept_and_destroyed() {
+    let world = World::new().await;
+    let both = definition(&world, "Namespaced", &[("v1alpha1", true, false), ("v1", true, true)]);
+    define(&world, &both).await;
+    let state = world.create(&widget(&world, "v1alpha1")).await.unwrap();
+    let one = definition(&world, "Namespaced", &[("v1alpha1", false, false), ("v1", true, true)]);
+    world.cluster.act_as("admin").apply(&one).await.unwrap();
+    let target = |version: &str| {
+        let api_version = format!("{}.example.com/{version}", world.namespace);
+        Target::new(&api_version, "Widget", world.namespace.name(), "it")
+    };
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while world.cluster.read(&target("v1alpha1")).await.is_ok_and(|it| it.is_some()) {
+        assert!(Instant::now() < deadline, "the version is still served");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let told =
+        refused(core.plan(OBJECT, &world.config(&widget(&world, "v1alpha1")), Some(&read)).await);
+    let import = format!("{0}/Widget.v1.{0}.example.com/it", world.namespace);
+    assert!(told.contains("not served in") && told.contains(&import), "{told}");
+
+    for refresh in ["with", "without"] {
+        let core = world.core();
+        let prior = match refresh {
+            "with" => core.read(OBJECT, &state).await.unwrap().present().unwrap(),
+            _ => state.clone(),
+        };
+        let config = world.config(&widget(&world, "v1"));
+        let plan = core.plan(OBJECT, &config, Some(&prior)).await.unwrap();
+        assert_eq!(plan.action, Action::Replace, "{refresh}: {}", said(&plan.diagnostics));
+    }
+    world.core().destroy(OBJECT, &state).await.unwrap();
+    assert_eq!(world.cluster.read(&target("v1")).await.unwrap(), None);
+    let replaced: State = world.create(&widget(&world, "v1")).await.unwrap();
+    world.core().destroy(OBJECT, &replaced).await.unwrap();
+    world.cluster.delete(&Target::of(&both).unwrap()).await.unwrap();
+}
