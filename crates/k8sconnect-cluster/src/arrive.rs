@@ -97,7 +97,7 @@ impl Cluster {
     }
 
     async fn definitions(&self, gvk: &Gvk) -> Result<Definitions, Error> {
-        let definition = Gvk::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+        let definition = Gvk::definition();
         let Served::Yes(kind) = self.kind(&definition).await? else {
             return Ok(Definitions::Hidden);
         };

@@ -30,12 +30,11 @@ impl Cluster {
         if !kind.gvk.may_still_appear() {
             return Ok(Definition::Unclear);
         }
-        let definitions = Gvk::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+        let definitions = Gvk::definition();
         let Served::Yes(definitions) = self.kind(&definitions).await? else {
             return Ok(Definition::Unclear);
         };
-        let name = format!("{}.{}", kind.plural, kind.gvk.group);
-        let at = Location { kind: definitions, namespace: None, name };
+        let at = Location { kind: definitions, namespace: None, name: kind.definition_name() };
         Ok(match self.get(&at).await? {
             Found::Object(answer) => judge(kind, &answer.object),
             Found::Absent(_) => Definition::Gone,

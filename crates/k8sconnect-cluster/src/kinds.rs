@@ -26,6 +26,13 @@ pub struct Kind {
     pub scope: Scope,
 }
 
+impl Kind {
+    /// The name of the definition that a custom kind has.
+    pub fn definition_name(&self) -> String {
+        format!("{}.{}", self.plural, self.gvk.group)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {
     Namespaced,

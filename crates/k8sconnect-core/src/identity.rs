@@ -125,6 +125,11 @@ impl Gvk {
         Self { group: group.into(), version: version.into(), kind: kind.into() }
     }
 
+    /// The kind of the definitions of custom kinds.
+    pub fn definition() -> Self {
+        Self::new("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    }
+
     /// `apps/v1`, or `v1` for the core group.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {

@@ -71,6 +71,11 @@ const NAMESPACE_GOING: &str = "NamespaceTerminating";
 const WEBHOOK: &str = "failed calling webhook";
 
 impl Status {
+    /// Whether it is for what the kind's schema or validation says of the body.
+    pub fn blames_the_body(&self) -> bool {
+        matches!(self.rejection(), Rejection::SchemaMismatch | Rejection::Invalid(_))
+    }
+
     pub fn rejection(&self) -> Rejection {
         match self.code {
             401 => Rejection::Unauthorized,

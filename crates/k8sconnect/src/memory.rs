@@ -14,8 +14,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use k8sconnect_cluster::Host;
-use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
+use k8sconnect_cluster::{Host, Kind};
+use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
@@ -287,6 +287,16 @@ impl Memory {
     pub(crate) fn note_changed(&self, host: &Host, key: ObjectKey, id: &str, outlook: Outlook) {
         let place = (host.to_string(), key);
         self.content().changed.entry(place).or_default().insert(id.to_owned(), outlook);
+    }
+
+    /// Whether the definition of a kind is planned to be made, or to be changed: what the server says
+    /// of the kind's objects until then may not be its last word.
+    pub(crate) fn redefines(&self, host: &Host, kind: &Kind) -> bool {
+        let name = kind.definition_name();
+        let key = ObjectKey { gvk: Gvk::definition(), namespace: None, name };
+        let at = (host.to_string(), key);
+        let content = self.content();
+        content.changed.contains_key(&at) || content.made.contains(&at)
     }
 
     /// What is planned to become of an object that is there, by each that changes it.

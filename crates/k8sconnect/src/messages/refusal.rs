@@ -109,8 +109,33 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
         lines => format!("By field:\n{}", lines.join("\n")),
     };
     let (what, advice) = advised(status);
-    let detail = paragraphs([&words, &by_field, advice]);
+    let custom =
+        status.rejection() == Rejection::SchemaMismatch && subject.key().gvk.may_still_appear();
+    let definition = if custom { DEFINITION_FIRST } else { "" };
+    let detail = paragraphs([&words, &by_field, advice, definition]);
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
+}
+
+const DEFINITION_FIRST: &str = "If this configuration also changes the CustomResourceDefinition so that it has the field, let \
+     this resource `depends_on` the definition, or apply that alone first with `-target`. To destroy \
+     the object as it is, leave the refresh out: `terraform destroy -refresh=false`.";
+
+/// The server refuses a body by a definition that is planned to change.
+pub(crate) fn redefined<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> Diagnostic {
+    let subject = subject.into();
+    let diagnostic = Diagnostic::warning(
+        format!("{} cannot be planned in full: its definition changes too", subject.key()),
+        paragraphs([
+            &format!(
+                "By the CustomResourceDefinition as it is now, the body is refused. {}",
+                said(status.code, &subject.quoted(&status.message))
+            ),
+            "This run changes the definition, so the body is tried again once that is done; its \
+             fields are shown as known after apply. If the new definition refuses it as well, the \
+             apply fails here.",
+        ]),
+    );
+    on_body(subject.manifest, diagnostic)
 }
 
 /// A field that can never change, proved to be so.

@@ -7,6 +7,7 @@ mod change;
 mod creation;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use k8sconnect_cluster::{Answer, Apply, Cluster, Error, Location, Persistence, Targets};
 use k8sconnect_core::manifest::Manifest;
@@ -16,6 +17,7 @@ use k8sconnect_core::plan::{Kept, Planner};
 use k8sconnect_core::projection::ConcealmentKey;
 use serde_json::Value as Json;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
+use tokio::time::{Instant, sleep};
 
 use super::body;
 use super::held::Held;
@@ -30,6 +32,11 @@ use crate::leaves::ProjectionMap;
 use crate::session::Session;
 use crate::terms::Terms;
 use crate::{MANAGER, messages};
+
+/// How long the server may go by the old schema after a definition was changed in this run, and how
+/// often it is asked meanwhile: nothing that could be watched tells when it goes by the new one.
+const SCHEMA_LAG: Duration = Duration::from_secs(10);
+const SCHEMA_POLL: Duration = Duration::from_millis(250);
 
 type Outcome = Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>>;
 
@@ -124,7 +131,17 @@ impl<'a> Work<'a> {
             conflicts: self.terms.conflicts,
             persistence: Persistence::Write,
         };
-        self.cluster.apply(location, &apply).await
+        let deadline = Instant::now() + SCHEMA_LAG;
+        loop {
+            let written = self.cluster.apply(location, &apply).await;
+            let late = matches!(&written, Err(Error::Refused(status)) if status.blames_the_body())
+                && self.session.memory.redefines(self.cluster.host(), &location.kind)
+                && Instant::now() < deadline;
+            if !late {
+                return written;
+            }
+            sleep(SCHEMA_POLL).await;
+        }
     }
 
     /// Brings the answer together with what was planned, and keeps both.

@@ -13,6 +13,7 @@ use k8sconnect_core::identity::{LivesIn, ObjectKey};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::plan::{Decision, Planner};
+use k8sconnect_core::rejection::Status;
 use serde_json::Value as Json;
 use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
 
@@ -238,6 +239,13 @@ impl Asked<'_> {
         let body = Outgoing { content, namespace, id, guard }.body();
         let observed = self.cluster.observe(location, MANAGER, &body, self.terms.conflicts).await;
         observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
+    }
+
+    /// Whether a refusal may be over by the time of the apply, since the definition of the kind is
+    /// planned to change.
+    fn is_redefined(&self, location: &Location, status: &Status) -> bool {
+        status.blames_the_body()
+            && self.session.memory.redefines(self.cluster.host(), &location.kind)
     }
 
     /// Judges its answer, and tells what is to be told.

@@ -47,7 +47,10 @@ async fn an_object_whose_kind_changed_its_scope_is_planned_anew_and_its_destruct
     define(&world, &before).await;
     for scope in ["Cluster", "Namespaced"] {
         let state = world.create(&widget(&world, "v1")).await.unwrap();
-        world.cluster.delete(&Target::of(&before).unwrap()).await.unwrap();
+        let target = Target::of(&before).unwrap();
+        world.cluster.delete(&target).await.unwrap();
+        let gone = |seen: Option<&Json>| seen.is_none();
+        world.cluster.wait_until(&target, Duration::from_secs(30), gone).await.unwrap();
         before = definition(&world, scope, &stored);
         define(&world, &before).await;
         let core = world.core();
@@ -104,4 +107,57 @@ async fn an_object_whose_version_is_served_no_more_can_be_replaced_kept_and_dest
     let replaced: State = world.create(&widget(&world, "v1")).await.unwrap();
     world.core().destroy(OBJECT, &replaced).await.unwrap();
     world.cluster.delete(&Target::of(&both).unwrap()).await.unwrap();
+}
+
+/// A definition in one version whose objects have these fields.
+fn structural(world: &World, fields: &[&str]) -> String {
+    let mut definition = definition(world, "Namespaced", &[("v1", true, true)]);
+    let properties: serde_json::Map<_, _> =
+        fields.iter().map(|name| ((*name).to_owned(), json!({"type": "integer"}))).collect();
+    let spec = json!({"type": "object", "properties": properties});
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] =
+        json!({"type": "object", "properties": {"spec": spec}});
+    definition.to_string()
+}
+
+#[tokio::test]
+async fn a_definition_gains_a_field_and_its_objects_use_it_in_one_run() {
+    let world = World::new().await;
+    let old = structural(&world, &["size"]);
+    let kept = world.create(&old).await.unwrap();
+    world.await_served(&serde_json::from_str(&old).unwrap()).await;
+    let body = widget(&world, "v1");
+    let widget = world.create(&body).await.unwrap();
+    let bigger = world.config(&body.replace("size: 1", "size: 1, weight: 2"));
+    let another = body.replace("name: it", "name: other").replace("size: 1", "weight: 3");
+    let another = world.config(&another);
+    let new = world.config(&structural(&world, &["size", "weight"]));
+
+    let core = world.core();
+    let told = refused(core.plan(OBJECT, &bigger, Some(&widget)).await);
+    assert!(told.contains("field not declared in schema") && told.contains("-target"), "{told}");
+
+    let (kept, widget) = (
+        core.read(OBJECT, &kept).await.unwrap().present().unwrap(),
+        core.read(OBJECT, &widget).await.unwrap().present().unwrap(),
+    );
+    let definition = core.plan(OBJECT, &new, Some(&kept)).await.unwrap();
+    let change = core.plan(OBJECT, &bigger, Some(&widget)).await.unwrap();
+    let creation = core.plan(OBJECT, &another, None).await.unwrap();
+    for plan in [&change, &creation] {
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("cannot be planned in full: its definition changes too"), "{told}");
+    }
+    let core = world.core();
+    let kept = core.apply(OBJECT, &new, Some(&kept), &definition).await.unwrap().present().unwrap();
+    let widget = core.apply(OBJECT, &bigger, Some(&widget), &change).await;
+    let widget = widget.unwrap().present().unwrap();
+    let other = core.apply(OBJECT, &another, None, &creation).await.unwrap().present().unwrap();
+    for (config, state) in [(&bigger, &widget), (&another, &other)] {
+        let core = world.core();
+        let read = core.read(OBJECT, state).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, config, Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::NoOp);
+    }
+    world.core().destroy(OBJECT, &kept).await.unwrap();
 }

@@ -69,6 +69,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     for how in [Emptying::Written, Emptying::LeftOut] {
         messages.push(refusal::emptied((&web()).into(), &fixed, &fixed.details.causes[0], how));
     }
+    let vault = Manifest::parse("{apiVersion: example.com/v1, kind: Vault, metadata: {name: a}}");
+    let vault = vault.unwrap();
+    messages.push(refusal::refused(&vault, &typo));
+    messages.push(refusal::redefined(&vault, &typo));
     let taken = status(422, "provided port is already allocated", &[]);
     messages.push(refusal::unproved((&web()).into(), &fixed, &taken));
     messages.push(refusal::no_successor((&web()).into(), &invalid));

@@ -112,6 +112,10 @@ pub(super) async fn plan(
             note(asked, held, &location, Outlook::Open);
         }
         Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),
+        Observation::Refused(status) if asked.is_redefined(&location, &status) => {
+            let subject = Subject { manifest: asked.desired, former: live };
+            notices.push(messages::refusal::redefined(subject, &status));
+        }
         Observation::Refused(status) => {
             if let Rejection::FieldConflicts(causes) = status.rejection() {
                 return Err(messages::refusal::conflicts(&causes, asked.desired, live).into());

@@ -95,6 +95,9 @@ pub(super) async fn plan(
                 .into());
             }
         },
+        Observation::Refused(status) if asked.is_redefined(&location, &status) => {
+            notices.push(messages::refusal::redefined(asked.desired, &status));
+        }
         Observation::Refused(status) => {
             return Err(messages::refusal::refused(asked.desired, &status).into());
         }
