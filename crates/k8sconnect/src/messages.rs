@@ -19,7 +19,7 @@ pub(crate) mod patch;
 pub(crate) mod refusal;
 pub(crate) mod served;
 pub(crate) mod state;
-mod stuck;
+pub(crate) mod stuck;
 pub(crate) mod terms;
 pub(crate) mod upgrade;
 pub(crate) mod wait;

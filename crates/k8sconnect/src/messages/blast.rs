@@ -78,6 +78,17 @@ pub(crate) fn toll(
     Some(Diagnostic::warning(summary, detail))
 }
 
+/// What is still inside of a namespace that does not go.
+pub(crate) fn inside(toll: &Toll, gaps: &[Gap]) -> String {
+    paragraphs([
+        if toll.total() == 0 { "" } else { "Still inside:" },
+        &part("without a k8sconnect id", &toll.unmarked),
+        &part("with a k8sconnect id, in this state or in another", &toll.marked),
+        &part("owned by other objects, such as the pods of a Deployment", &toll.owned),
+        &not_counted_of(gaps),
+    ])
+}
+
 /// Nothing could be counted at all.
 pub(crate) fn not_counted(key: &ObjectKey, vessel: Vessel, fate: Fate, why: &str) -> Diagnostic {
     let look = match vessel {

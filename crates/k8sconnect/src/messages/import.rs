@@ -1,7 +1,7 @@
 //! What is said about imports, and about the first plan after one.
 
 use k8sconnect_cluster::{ConnectionError, Error};
-use k8sconnect_core::identity::{IdentityChange, ObjectKey};
+use k8sconnect_core::identity::{Gvk, IdentityChange, ObjectKey};
 use k8sconnect_core::import_body::NoSuchManager;
 use k8sconnect_core::import_id::{Chosen, ImportIdError};
 use k8sconnect_core::plan::Takeover;
@@ -134,6 +134,23 @@ pub(crate) fn no_such_kind(id: &str, word: &str) -> Diagnostic {
     )
 }
 
+/// Group, version and kind are named as a manifest does, and there is no such kind.
+pub(crate) fn no_such_gvk(gvk: &Gvk, nearest: Option<&str>) -> Diagnostic {
+    let (kind, version) = (&gvk.kind, gvk.api_version());
+    let advice = match nearest {
+        Some(nearest) => format!("Did you mean `{nearest}`?"),
+        None => "`kubectl api-resources` lists the kinds and versions there are.".to_owned(),
+    };
+    Diagnostic::error(
+        format!("The cluster has no kind `{kind}` of `{version}`"),
+        paragraphs([
+            "Beside its version, a kind is named as in a manifest: in the singular, and with its \
+             capitals.",
+            &advice,
+        ]),
+    )
+}
+
 /// A kind that is nowhere to be found, where some group versions did not answer.
 pub(crate) fn perhaps_in(word: &str, silent: &[String], error: &Error) -> Diagnostic {
     let silent: Vec<_> = silent.iter().map(|api_version| format!("`{api_version}`")).collect();
@@ -224,6 +241,10 @@ pub(crate) fn takes_over(key: &ObjectKey, takeover: &Takeover) -> Diagnostic {
     names.dedup();
     let fields = count(takeover.fields, "field");
     let whose = match names.as_slice() {
+        _ if takeover.fields == 0 => {
+            "`yaml_body` names the object and none of its fields, so you become the manager of none."
+                .to_owned()
+        }
         [] => format!("You become the manager of {fields}, which nobody holds now."),
         names => format!(
             "You become a manager of {fields}. Managers of some or all of them now: {}.",
@@ -268,7 +289,10 @@ pub(crate) fn takes_over(key: &ObjectKey, takeover: &Takeover) -> Diagnostic {
             &whose,
             &other,
             &changes,
-            "To leave a field to others, remove it from `yaml_body` before you apply.",
+            match takeover.fields {
+                0 => "",
+                _ => "To leave a field to others, remove it from `yaml_body` before you apply.",
+            },
         ]),
     )
 }

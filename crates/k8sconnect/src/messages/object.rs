@@ -47,11 +47,17 @@ pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
     Diagnostic::error(format!("{key} was not deleted"), paragraphs([&why, &advice]))
 }
 
-pub(crate) fn still_there(key: &ObjectKey, live: &Value, waited: Duration) -> Diagnostic {
+pub(crate) fn still_there(
+    key: &ObjectKey,
+    live: &Value,
+    inside: &str,
+    waited: Duration,
+) -> Diagnostic {
     Diagnostic::error(
         format!("{key} is still there after {} seconds", waited.as_secs()),
         paragraphs([
             &what_holds(live),
+            inside,
             &commands(key),
             "State keeps the object. See that whoever should let it go is running, then run again.",
             // What is inside a namespace is no finalizer of the object's own.
@@ -140,33 +146,42 @@ pub(crate) fn made_twice(key: &ObjectKey) -> Diagnostic {
 }
 
 /// What is to be known of an object before anything is planned for it.
-pub(crate) fn standing(key: &ObjectKey, id: &str, live: &Value) -> Diagnostics {
-    let metadata = &live["metadata"];
-    let mut notices = Diagnostics::new();
-    if let Some(other) = metadata["annotations"][ID_ANNOTATION].as_str()
-        && other != id
-    {
-        notices.push(Diagnostic::warning(
-            format!("{key} bears the id of another state"),
-            format!(
-                "Its k8sconnect id is `{other}`, ours is `{id}`: another configuration has taken \
-                 it over, or somebody changed the annotation. Every write of ours takes it back, \
-                 and destroy leaves it alone.\n\n\
-                 To leave it to the other, let this state forget it with `terraform state rm`."
-            ),
-        ));
+pub(crate) fn bears_another_id(key: &ObjectKey, id: &str, live: &Value) -> Option<Diagnostic> {
+    let other = live["metadata"]["annotations"][ID_ANNOTATION].as_str().filter(|it| *it != id)?;
+    Some(Diagnostic::warning(
+        format!("{key} bears the id of another state"),
+        format!(
+            "Its k8sconnect id is `{other}`, ours is `{id}`: another configuration has taken it \
+             over, or somebody changed the annotation. Every write of ours takes it back, and \
+             destroy leaves it alone.\n\n\
+             To leave it to the other, let this state forget it with `terraform state rm`."
+        ),
+    ))
+}
+
+pub(crate) fn is_being_deleted(key: &ObjectKey, live: &Value) -> Option<Diagnostic> {
+    if live["metadata"]["deletionTimestamp"].is_null() {
+        return None;
     }
-    if !metadata["deletionTimestamp"].is_null() {
-        notices.push(Diagnostic::warning(
-            format!("{key} is being deleted"),
-            paragraphs([
-                &what_holds(live),
-                "Once it is gone, the next plan creates it anew. Until then changes are still \
-                 applied to it, and go with it.",
-            ]),
-        ));
-    }
-    notices
+    Some(Diagnostic::warning(
+        format!("{key} is being deleted"),
+        paragraphs([
+            &what_holds(live),
+            "Once it is gone, the next plan creates it anew. Until then changes are still applied \
+             to it, and go with it.",
+        ]),
+    ))
+}
+
+/// A change came too late.
+pub(crate) fn gone_meanwhile(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} was deleted meanwhile"),
+        "It was there a moment ago and is not any more: somebody deleted it, or the garbage \
+         collector did, because the owners that it names are gone (`metadata.ownerReferences`). \
+         Nothing was written.\n\n\
+         Run again: the next plan creates it.",
+    )
 }
 
 /// Another state has taken the object over.
@@ -207,6 +222,17 @@ pub(crate) fn replaced_by_others(key: &ObjectKey) -> Diagnostic {
         format!("{key} is another object now and was left alone"),
         "The object that Terraform created is gone, and someone made another one under its name. \
          It is not ours to delete; only state forgets it.",
+    )
+}
+
+/// A restored backup was deleted.
+pub(crate) fn restored_and_deleted(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} had been recreated with our mark on it, and was deleted"),
+        format!(
+            "Its uid was not the one in state, but its annotation `{ID_ANNOTATION}` was ours, as \
+             after restoring a backup: it was this state's object, and is gone now."
+        ),
     )
 }
 

@@ -155,12 +155,40 @@ pub(crate) fn immutable(
         format!("{} must be replaced", subject.key()),
         format!(
             "What you changed cannot change once the object exists. The API server said (HTTP \
-             {}):\n\n{}{changed}\n\nTerraform deletes the object and creates it again. To keep it, restore \
+             {}):\n\n{}{changed}{}\n\nTerraform deletes the object and creates it again. To keep it, restore \
              the old values in `yaml_body`.",
             status.code,
-            lines.join("\n")
+            lines.join("\n"),
+            lost_by_others(subject)
         ),
     )
+}
+
+/// As many fields of others as are shown.
+const FIRST_FIELDS: usize = 10;
+
+/// What others alone hold of an object that is to be replaced. It goes with the object, and may be
+/// the very thing that forbids the change, such as `immutable: true`. What they report is no loss.
+fn lost_by_others(subject: Subject<'_>) -> String {
+    let Some(owners) = subject.former.and_then(|live| Owners::of_object(live).ok()) else {
+        return String::new();
+    };
+    let ours = owners.applied_by(MANAGER);
+    let mut lines = Vec::new();
+    for other in owners.others(MANAGER).filter(|it| it.manager.subresource != "status") {
+        for path in other.fields.difference(&ours).leaves() {
+            lines.push(format!("  {}\n    held by  {}", path.shown(), manager(&other.manager)));
+        }
+    }
+    let more = lines.len().saturating_sub(FIRST_FIELDS);
+    lines.truncate(FIRST_FIELDS);
+    if more > 0 {
+        lines.push(format!("  … and {} more", count(more, "field")));
+    }
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n\nSet by others, and gone with the object:\n\n{}", lines.join("\n")),
+    }
 }
 
 /// A map was emptied, and the server cannot take that.

@@ -142,9 +142,11 @@ fn object_messages() -> Vec<Diagnostic> {
         object::identity_known_late(key, &change),
         object::if_applying(key),
         object::not_deleted((&web).into(), &forbidden),
-        object::still_there(key, &live, long),
-        object::still_there(key, &json!({}), long),
-        object::still_there(shop.key(), &full, long),
+        object::still_there(key, &live, "", long),
+        object::still_there(key, &json!({}), "", long),
+        object::still_there(shop.key(), &full, "", long),
+        object::gone_meanwhile(key),
+        object::restored_and_deleted(key),
         object::predecessor_stays(key, &live, long),
         object::still_there_by_force(key, &live),
         object::finalizers_removed(key, &live, long),
@@ -183,7 +185,8 @@ fn object_messages() -> Vec<Diagnostic> {
         "deletionTimestamp": "2026-11-16T04:00:00Z", "finalizers": ["example.com/cleanup"],
         "annotations": {k8sconnect_core::identity::ID_ANNOTATION: "0f3a"},
     }});
-    messages.extend(object::standing(key, "ours", &going));
+    messages.extend(object::bears_another_id(key, "ours", &going));
+    messages.extend(object::is_being_deleted(key, &going));
     messages.extend(object::warnings_about(&web, &["spec.x is deprecated".to_owned()]));
     messages
 }

@@ -48,8 +48,7 @@ pub(super) fn what_holds(live: &Value) -> String {
         );
     }
     if live["kind"] == "Namespace" {
-        return "It is marked for deletion, and waits to be emptied by the namespace controller, \
-                which has not told what is inside."
+        return "It is marked for deletion, and waits to be emptied by the namespace controller."
             .into();
     }
     "It is marked for deletion, and no finalizer holds it; its dependents may.".into()
@@ -62,6 +61,11 @@ fn server(finalizer: &str) -> String {
         (None, Some((domain, _))) => format!("most likely a controller of `{domain}`"),
         (None, None) => "a controller of that name, most likely".to_owned(),
     }
+}
+
+/// Whether a namespace is to be emptied by a controller that has not told yet what is left.
+pub(crate) fn is_silent(live: &Value) -> bool {
+    live["kind"] == "Namespace" && remaining(live).is_empty()
 }
 
 /// What the conditions of a Namespace say is left inside.

@@ -59,6 +59,18 @@ pub(crate) async fn tell_of_predecessor(
     notices.extend(worded(key, vessel, Fate::Replaced, told));
 }
 
+/// What is still inside of a namespace that does not go, in words. A failure to look says nothing:
+/// there is an error to tell already.
+pub(crate) async fn inside(cluster: &Cluster, key: &ObjectKey) -> String {
+    let cluster = cluster.until(Instant::now() + PATIENCE);
+    match cluster.contents(&key.name).await {
+        Ok(contents) => {
+            messages::blast::inside(&blast::of_namespace(&contents.items), &contents.gaps)
+        }
+        Err(_) => String::new(),
+    }
+}
+
 fn worded(
     key: &ObjectKey,
     vessel: Vessel,

@@ -1,7 +1,8 @@
 //! Delete: only what is ours, and watched until it is gone.
 //!
 //! Ours is the object with the uid in state, unless it bears the id of another state: that one has
-//! taken it over, and it is left alone. The deletion carries uid and version of what was looked
+//! taken it over, and it is left alone. Ours too is one with another uid and our id, as a restored
+//! backup has. The deletion carries uid and version of what was looked
 //! at, so that nothing changes hands in between.
 
 use std::time::Duration;
@@ -125,7 +126,11 @@ pub(crate) async fn delete(
             resource_version: live["metadata"]["resourceVersion"].as_str(),
             propagation: held.terms.deletion.propagation,
         };
-        match cluster.delete(&location, &deletion).await {
+        let deleted = cluster.delete(&location, &deletion).await;
+        if matches!(deleted, Ok(Deleted::Done | Deleted::Going(_))) && uid_of(&live) != held.uid() {
+            notices.push(messages::object::restored_and_deleted(key));
+        }
+        match deleted {
             Ok(Deleted::Done | Deleted::Absent(_)) => return Ok(()),
             Ok(Deleted::Going(_)) => {
                 return wait(&cluster, &location, &held, uid_of(&live), notices).await;
@@ -175,7 +180,11 @@ async fn wait(
     // What is not held by a finalizer, such as a namespace that is not empty, is not set free by
     // removing them.
     if held.terms.deletion.stuck == Stuck::Tell || !has_finalizers(&live) {
-        return Err(messages::object::still_there(key, &live, patience).into());
+        let inside = match messages::stuck::is_silent(&live) {
+            true => blast::inside(cluster, key).await,
+            false => String::new(),
+        };
+        return Err(messages::object::still_there(key, &live, &inside, patience).into());
     }
     let removed = cluster.remove_finalizers(location, uid).await;
     removed.map_err(|error| {

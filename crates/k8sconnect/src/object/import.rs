@@ -85,25 +85,28 @@ fn asked(request: Import) -> Result<(String, ImportId), Diagnostics> {
 
 async fn kind(cluster: &Cluster, id: &str, asked: &ImportId) -> Result<Kind, Diagnostics> {
     let unanswered = |error| Diagnostics::from(messages::connection::failed(&error));
-    let (found, word) = match &asked.subject {
+    let missing = match &asked.subject {
         Subject::ByWord { kind, .. } => {
             let word = kind.to_string();
             match cluster.kind_called(kind).await.map_err(unanswered)? {
-                Lookup::Found(kind) => (Some(kind), word),
-                Lookup::Nowhere => (None, word),
+                Lookup::Found(kind) => return Ok(kind),
+                Lookup::Nowhere => messages::import::no_such_kind(id, &word),
                 Lookup::Unanswered { api_versions, error } => {
-                    return Err(messages::import::perhaps_in(&word, &api_versions, &error).into());
+                    messages::import::perhaps_in(&word, &api_versions, &error)
                 }
             }
         }
         Subject::Exactly { gvk, .. } | Subject::ByGvk { gvk, .. } => {
             match cluster.kind(gvk).await.map_err(unanswered)? {
-                Served::Yes(kind) => (Some(kind), String::new()),
-                _ => (None, gvk.to_string()),
+                Served::Yes(kind) => return Ok(kind),
+                Served::KindMissing { nearest } => {
+                    messages::import::no_such_gvk(gvk, nearest.as_deref())
+                }
+                Served::GroupVersionMissing => messages::import::no_such_gvk(gvk, None),
             }
         }
     };
-    found.ok_or_else(|| messages::import::no_such_kind(id, &word).into())
+    Err(missing.into())
 }
 
 fn locate(kind: Kind, namespace: Option<&str>, name: &str) -> Location {

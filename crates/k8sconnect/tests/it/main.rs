@@ -31,4 +31,5 @@ mod unserved;
 mod upgraded;
 mod waiting;
 mod ways;
+mod words;
 mod world;

@@ -18,6 +18,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let none = NoSuchManager { managers: vec!["hpa".into(), "kubectl".into()] };
     let immutable = status(422, "it is immutable", &[("spec.selector", "field is immutable")]);
     let as_it_is = Takeover { fields: 4, holders: vec![], other_id: None, changes: vec![] };
+    let bare = Takeover { fields: 0, ..as_it_is.clone() };
     let not_ready = Error::NotReady {
         host: "https://127.0.0.1:6443".into(),
         status: Box::new(status(503, "service unavailable", &[])),
@@ -36,6 +37,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         import::kubeconfig_unusable(&unknown),
         import::no_context("cm/a?unowned", &contexts),
         import::no_such_kind("shop/deplyo/web", "deplyo"),
+        import::no_such_gvk(&Gvk::new("v1", "configmap"), Some("ConfigMap")),
+        import::no_such_gvk(&Gvk::new("v1beta7", "Widget"), None),
         import::perhaps_in("deplyo", &["metrics.k8s.io/v1beta1".to_owned()], &not_ready),
         import::not_there(web.key(), &import::Source::Context("prod".into())),
         import::not_there(web.key(), &import::Source::Named("prod".into())),
@@ -43,6 +46,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         import::is_going(web.key()),
         import::no_such_manager(web.key(), &Chosen::HeldBy("helm".into()), &none),
         import::takes_over(web.key(), &as_it_is),
+        import::takes_over(web.key(), &bare),
         import::takes_over(web.key(), &changed),
         import::another_object(web.key(), &[("metadata.name", "web".into(), "shop".into())]),
         import::not_as_it_is((&web).into(), &immutable),

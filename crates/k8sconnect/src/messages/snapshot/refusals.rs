@@ -63,6 +63,14 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         &fixed.details.causes,
         &["spec.selector.matchLabels.app".parse().unwrap()],
     );
+    let rival = json!({"metadata": {"managedFields": [
+        {"manager": "rival", "operation": "Update", "apiVersion": "v1",
+         "fieldsV1": {"f:immutable": {}}},
+        {"manager": "kubelet", "operation": "Update", "subresource": "status",
+         "apiVersion": "v1", "fieldsV1": {"f:status": {}}},
+    ]}});
+    let of_rival = Subject { manifest: &web(), former: Some(&rival) };
+    messages.push(refusal::immutable(of_rival, &fixed, &fixed.details.causes, &[]));
     messages.push(refusal::immutable_known_late(&web(), &replaced));
     messages.extend(body::said_of_write_only(replaced.clone().into()));
     messages.push(replaced);

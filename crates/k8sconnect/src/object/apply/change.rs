@@ -41,6 +41,9 @@ pub(super) async fn make(
             && home::is_miss(status)
         {
             home::missed_at_home(&work.cluster, held).await?;
+            if matches!(work.cluster.get(location).await, Ok(Found::Absent(_))) {
+                return Err(messages::object::gone_meanwhile(key).into());
+            }
         }
         return written.map_err(|error| not_written(former, &error, Deed::Change).into());
     }
@@ -99,9 +102,10 @@ async fn look(work: &Work<'_>, held: &Held, location: &Location) -> Result<Json,
     let found = work.cluster.get(location).await;
     match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Found::Object(answer) => Ok(answer.object),
-        Found::Absent(_) | Found::NotServed(_) => {
+        Found::Absent(_) => {
             home::missed_at_home(&work.cluster, held).await?;
-            Err(messages::object::changed_meanwhile(key).into())
+            Err(messages::object::gone_meanwhile(key).into())
         }
+        Found::NotServed(_) => Err(messages::served::kind_unserved(key).into()),
     }
 }

@@ -19,6 +19,7 @@ use crate::object::held::Held;
 use crate::object::home;
 use crate::object::model::ObjectModel;
 use crate::object::read::{seen_of, version_of};
+use crate::terms::Protection;
 use crate::{MANAGER, messages};
 
 pub(super) async fn plan(
@@ -37,7 +38,11 @@ pub(super) async fn plan(
         if served != held.key().gvk {
             return Err(messages::served::object_moved(asked.desired, &served).into());
         }
-        notices.extend(messages::object::standing(key, held.id(), live));
+        // Of an import, what it takes over is told with the rest.
+        if !held.is_untouched() {
+            notices.extend(messages::object::bears_another_id(key, held.id(), live));
+        }
+        notices.extend(messages::object::is_being_deleted(key, live));
     }
     let (mut ignoring, unseen) = asked.terms.ignoring(asked.desired, &held.stored.yielded);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
@@ -120,6 +125,10 @@ pub(super) async fn plan(
             if let Rejection::FieldConflicts(causes) = status.rejection() {
                 return Err(messages::refusal::conflicts(&causes, asked.desired, live).into());
             }
+            // An object in the way would have been found.
+            if status.rejection() == Rejection::Conflict {
+                return Err(messages::object::gone_meanwhile(key).into());
+            }
             // The server may quote what is there, and what may not be shown of that must be known.
             let looked = match live {
                 None if !asked.desired.secrecy().is_open() => look(asked, &location).await?,
@@ -135,6 +144,9 @@ pub(super) async fn plan(
                 Refusal::Error(error) => return Err(error),
             };
             match moment(asked.ctx, asked.session, held) {
+                Moment::Applying if is_protected(asked, held) => {
+                    return Err(messages::object::protected_from_replacement(key).into());
+                }
                 Moment::Applying => {
                     let late = messages::refusal::immutable_known_late(asked.desired, &warning);
                     return Err(late.into());
@@ -184,6 +196,12 @@ fn unrefreshed(
         }
     }
     Ok(Value::Known(map))
+}
+
+/// Whether a replacement is forbidden, as it was configured or as it is now.
+fn is_protected(asked: &Asked<'_>, held: &Held) -> bool {
+    let all = [asked.terms, &held.terms];
+    all.iter().any(|terms| terms.deletion.protection == Protection::Protected)
 }
 
 /// Whether the object was not where it is meant to be.
