@@ -17,6 +17,7 @@ pub(crate) mod object;
 pub(crate) mod ownership;
 pub(crate) mod patch;
 pub(crate) mod refusal;
+pub(crate) mod replacement;
 pub(crate) mod served;
 pub(crate) mod state;
 pub(crate) mod stuck;

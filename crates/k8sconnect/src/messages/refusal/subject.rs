@@ -22,7 +22,7 @@ impl<'a> From<&'a Manifest> for Subject<'a> {
 }
 
 impl Subject<'_> {
-    pub(super) fn key(&self) -> &ObjectKey {
+    pub(in crate::messages) fn key(&self) -> &ObjectKey {
         self.manifest.key()
     }
 
@@ -40,7 +40,7 @@ impl Subject<'_> {
     }
 
     /// One line a cause; several that come to the same are one.
-    pub(super) fn by_field(&self, causes: &[Cause]) -> Vec<String> {
+    pub(in crate::messages) fn by_field(&self, causes: &[Cause]) -> Vec<String> {
         let secrets = self.secrets();
         let line = |cause: &Cause| {
             let words = secrets.cut(&cause.message).map(|words| in_brief(&words));

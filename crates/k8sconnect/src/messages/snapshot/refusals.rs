@@ -57,7 +57,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     ]}});
     messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
     let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
-    let replaced = refusal::immutable(
+    let replaced = replacement::immutable(
         (&web()).into(),
         &fixed,
         &fixed.details.causes,
@@ -70,8 +70,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
          "apiVersion": "v1", "fieldsV1": {"f:status": {}}},
     ]}});
     let of_rival = Subject { manifest: &web(), former: Some(&rival) };
-    messages.push(refusal::immutable(of_rival, &fixed, &fixed.details.causes, &[]));
-    messages.push(refusal::immutable_known_late(&web(), &replaced));
+    messages.push(replacement::immutable(of_rival, &fixed, &fixed.details.causes, &[]));
+    messages.push(replacement::immutable_known_late(&web(), &replaced));
     messages.extend(body::said_of_write_only(replaced.clone().into()));
     messages.push(replaced);
     for how in [Emptying::Written, Emptying::LeftOut] {
@@ -82,9 +82,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.push(refusal::refused(&vault, &typo));
     messages.push(refusal::redefined(&vault, &typo));
     let taken = status(422, "provided port is already allocated", &[]);
-    messages.push(refusal::unproved((&web()).into(), &fixed, &taken));
-    messages.push(refusal::no_successor((&web()).into(), &invalid));
-    messages.push(refusal::successor_untold((&web()).into(), &taken));
+    messages.push(replacement::unproved((&web()).into(), &fixed, &taken));
+    messages.push(replacement::no_successor((&web()).into(), &invalid));
+    messages.push(replacement::successor_untold((&web()).into(), &taken));
     let host = || "https://127.0.0.1:6443".to_owned();
     let lost = Error::AnswerLost {
         host: host(),

@@ -148,7 +148,7 @@ pub(super) async fn plan(
                     return Err(messages::object::protected_from_replacement(key).into());
                 }
                 Moment::Applying => {
-                    let late = messages::refusal::immutable_known_late(asked.desired, &warning);
+                    let late = messages::replacement::immutable_known_late(asked.desired, &warning);
                     return Err(late.into());
                 }
                 Moment::Unclear => notices.push(messages::object::if_applying(key)),

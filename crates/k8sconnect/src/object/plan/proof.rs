@@ -60,13 +60,13 @@ pub(super) async fn weigh(
                 true => immutable::changed(held.manifest.value(), desired.value()),
                 false => Vec::new(),
             };
-            Refusal::Replace(messages::refusal::immutable(subject, refused, &causes, &changed))
+            Refusal::Replace(messages::replacement::immutable(subject, refused, &causes, &changed))
         }
         Verdict::Invalid(status) => {
             Refusal::Error(messages::refusal::refused(subject, &status).into())
         }
         Verdict::Unproved(obstacle) => {
-            Refusal::Error(messages::refusal::unproved(subject, refused, &obstacle).into())
+            Refusal::Error(messages::replacement::unproved(subject, refused, &obstacle).into())
         }
     })
 }
@@ -96,10 +96,10 @@ pub(super) async fn succession(
     match immutable::succession(&creation, &change) {
         Succession::Possible => Ok(()),
         Succession::Invalid(status) => {
-            Err(messages::refusal::no_successor(subject, &status).into())
+            Err(messages::replacement::no_successor(subject, &status).into())
         }
         Succession::Unproved(status) => {
-            notices.push(messages::refusal::successor_untold(subject, &status));
+            notices.push(messages::replacement::successor_untold(subject, &status));
             Ok(())
         }
     }
