@@ -289,14 +289,18 @@ impl Memory {
         self.content().changed.entry(place).or_default().insert(id.to_owned(), outlook);
     }
 
-    /// Whether the definition of a kind is planned to be made, or to be changed: what the server says
+    /// Whether the definition of a kind is planned to be made, or to say other than it does: what the server says
     /// of the kind's objects until then may not be its last word.
     pub(crate) fn redefines(&self, host: &Host, kind: &Kind) -> bool {
         let name = kind.definition_name();
         let key = ObjectKey { gvk: Gvk::definition(), namespace: None, name };
         let at = (host.to_string(), key);
         let content = self.content();
-        content.changed.contains_key(&at) || content.made.contains(&at)
+        let another = |outlook: &Outlook| match &outlook.seen {
+            Some(seen) => seen["spec"] != outlook.next["spec"],
+            None => true,
+        };
+        content.made.contains(&at) || content.changed.get(&at).is_some_and(another)
     }
 
     /// What is planned to become of an object that is there, by each that changes it.

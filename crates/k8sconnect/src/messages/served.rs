@@ -24,23 +24,29 @@ pub(crate) fn kind_unserved(key: &ObjectKey) -> Diagnostic {
 }
 
 /// The version of a body is served no more, and the object is there in another.
-pub(crate) fn object_moved(desired: &Manifest, served: &Gvk) -> Diagnostic {
-    let key = desired.key();
-    let now = ObjectKey { gvk: served.clone(), ..key.clone() };
+pub(crate) fn has_moved(desired: &Manifest, served: &Gvk) -> Diagnostic {
+    let detail = ways_on(desired, served, "it is looked at and can be deleted, but not changed");
+    on_body(desired, Diagnostic::warning(summary(desired.key()), detail))
+}
+
+/// The same where the body is to change.
+pub(crate) fn cannot_change(desired: &Manifest, served: &Gvk) -> Diagnostic {
+    let detail = ways_on(desired, served, "it cannot be changed through the old one");
+    on_body(desired, Diagnostic::error(summary(desired.key()), detail))
+}
+
+fn ways_on(desired: &Manifest, served: &Gvk, so: &str) -> String {
+    let now = ObjectKey { gvk: served.clone(), ..desired.key().clone() };
     let version = served.api_version();
-    let diagnostic = Diagnostic::error(
-        summary(key),
-        format!(
-            "The API server serves the kind as `{version}` now, and the object is still there.\n\n\
-             Write `apiVersion: {version}` in `yaml_body`: the plan then deletes the object and \
-             creates it again. To keep it instead, have state forget it first, and import it as \
-             what it is now:\n\n  \
-             terraform state rm ADDRESS\n  \
-             terraform import ADDRESS '{}'",
-            import_id::of(&now)
-        ),
-    );
-    on_body(desired, diagnostic)
+    format!(
+        "The API server serves the kind as `{version}` now. The object is still there; {so}.\n\n\
+         Write `apiVersion: {version}` in `yaml_body`: the plan then deletes the object and creates \
+         it again. To keep it instead, have state forget it first, and import it as what it is \
+         now:\n\n  \
+         terraform state rm ADDRESS\n  \
+         terraform import ADDRESS '{}'",
+        import_id::of(&now)
+    )
 }
 
 /// The same of the target of a patch.

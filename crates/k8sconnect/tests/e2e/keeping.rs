@@ -81,10 +81,11 @@ async fn what_is_gone_already_needs_no_destroying() {
 }
 
 #[tokio::test]
-async fn a_version_that_is_not_served_keeps_the_object_and_a_definition_that_is_gone_does_not() {
+async fn a_kind_that_is_not_served_keeps_the_object_and_another_version_or_no_definition_lets_it_go()
+ {
     let at = Workspace::new(Tool::Terraform).await;
     let group = format!("{}.example.com", at.namespace.name());
-    let definition = |served: bool| {
+    let definition = |first: bool, second: bool| {
         let schema = json!({"openAPIV3Schema":
             {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
         json!({
@@ -93,12 +94,12 @@ async fn a_version_that_is_not_served_keeps_the_object_and_a_definition_that_is_
             "spec": {"group": group, "scope": "Namespaced",
                 "names": {"kind": "Heap", "plural": "heaps"},
                 "versions": [
-                    {"name": "v1", "served": served, "storage": true, "schema": schema},
-                    {"name": "v2", "served": true, "storage": false, "schema": schema}]},
+                    {"name": "v1", "served": first, "storage": true, "schema": schema},
+                    {"name": "v2", "served": second, "storage": false, "schema": schema}]},
         })
     };
     let operator = at.cluster.act_as("operator");
-    operator.apply(definition(true)).await.unwrap();
+    operator.apply(definition(true, true)).await.unwrap();
     let path = format!("/apis/{group}/v1/namespaces/{}/heaps", at.namespace.name());
     let answers = |code: u16| {
         let (cluster, path) = (at.cluster, path.clone());
@@ -119,18 +120,29 @@ async fn a_version_that_is_not_served_keeps_the_object_and_a_definition_that_is_
     at.apply().await;
     at.plan_empty().await;
 
-    operator.apply(definition(false)).await.unwrap();
+    operator.apply(definition(false, false)).await.unwrap();
     answers(404).await;
     for arguments in [&[][..], &["-refresh=false"]] {
         let run = keeps(&at, arguments).await;
         says(&run.text, "State keeps the object");
     }
-    operator.apply(definition(true)).await.unwrap();
+    operator.apply(definition(true, true)).await.unwrap();
     answers(200).await;
     at.plan_empty().await;
 
+    // In another version it is there, and can go.
+    operator.apply(definition(false, true)).await.unwrap();
+    answers(404).await;
+    let plan = at.runner.plan().await.unwrap();
+    says(&plan.text, &format!("terraform import ADDRESS '{}/Heap.v2.{group}/it'", at.namespace));
+    says(&plan.text, "No changes.");
+    at.destroy().await;
+    operator.apply(definition(true, true)).await.unwrap();
+    answers(200).await;
+    at.apply().await;
+
     // With its definition it is gone indeed.
-    at.cluster.delete(&Target::of(&definition(true)).unwrap()).await.unwrap();
+    at.cluster.delete(&Target::of(&definition(true, true)).unwrap()).await.unwrap();
     answers(404).await;
     at.destroy().await;
 }

@@ -87,10 +87,17 @@ async fn an_object_whose_version_is_served_no_more_can_be_replaced_kept_and_dest
 
     let core = world.core();
     let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
-    let told =
-        refused(core.plan(OBJECT, &world.config(&widget(&world, "v1alpha1")), Some(&read)).await);
+    let old = widget(&world, "v1alpha1");
+    let plan = core.plan(OBJECT, &world.config(&old), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+    let told = said(&plan.diagnostics);
     let import = format!("{0}/Widget.v1.{0}.example.com/it", world.namespace);
     assert!(told.contains("not served in") && told.contains(&import), "{told}");
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let changed = world.config(&old.replace("size: 1", "size: 2"));
+    let told = refused(core.plan(OBJECT, &changed, Some(&read)).await);
+    assert!(told.contains("cannot be changed") && told.contains(&import), "{told}");
 
     for refresh in ["with", "without"] {
         let core = world.core();
@@ -137,10 +144,15 @@ async fn a_definition_gains_a_field_and_its_objects_use_it_in_one_run() {
     let told = refused(core.plan(OBJECT, &bigger, Some(&widget)).await);
     assert!(told.contains("field not declared in schema") && told.contains("-target"), "{told}");
 
-    let (kept, widget) = (
-        core.read(OBJECT, &kept).await.unwrap().present().unwrap(),
-        core.read(OBJECT, &widget).await.unwrap().present().unwrap(),
-    );
+    let kept = core.read(OBJECT, &kept).await.unwrap().present().unwrap();
+    // A definition that says the same of its kind as before is no excuse.
+    let labelled = old.replace(r#""metadata":{"#, r#""metadata":{"labels":{"a":"b"},"#);
+    let plan = core.plan(OBJECT, &world.config(&labelled), Some(&kept)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    refused(core.plan(OBJECT, &another, None).await);
+    let core = world.core();
+    let kept = core.read(OBJECT, &kept).await.unwrap().present().unwrap();
+    let widget = core.read(OBJECT, &widget).await.unwrap().present().unwrap();
     let definition = core.plan(OBJECT, &new, Some(&kept)).await.unwrap();
     let change = core.plan(OBJECT, &bigger, Some(&widget)).await.unwrap();
     let creation = core.plan(OBJECT, &another, None).await.unwrap();

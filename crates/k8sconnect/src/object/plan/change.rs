@@ -36,7 +36,12 @@ pub(super) async fn plan(
         // A read that had to go by another version says so.
         let served = Gvk::new(live["apiVersion"].as_str().unwrap_or_default(), &key.gvk.kind);
         if served != held.key().gvk {
-            return Err(messages::served::object_moved(asked.desired, &served).into());
+            if !asked.desired.is_same_body(&held.manifest) {
+                return Err(messages::served::cannot_change(asked.desired, &served).into());
+            }
+            // Nothing is asked for, and a destruction is planned after a plan like this one.
+            notices.push(messages::served::has_moved(asked.desired, &served));
+            return Ok(Change::InPlace(Box::new(settled(proposed, held))));
         }
         // Of an import, what it takes over is told with the rest.
         if !held.is_untouched() {
