@@ -296,11 +296,12 @@ impl Memory {
         let key = ObjectKey { gvk: Gvk::definition(), namespace: None, name };
         let at = (host.to_string(), key);
         let content = self.content();
-        let another = |outlook: &Outlook| match &outlook.seen {
-            Some(seen) => seen["spec"] != outlook.next["spec"],
-            None => true,
+        let says_other = |outlook: &Outlook| match outlook {
+            Outlook::Told { seen: Some(seen), next } => seen["spec"] != next["spec"],
+            Outlook::Told { seen: None, .. } | Outlook::Open => true,
         };
-        content.made.contains(&at) || content.changed.get(&at).is_some_and(another)
+        let mut planned = content.changed.get(&at).into_iter().flat_map(|all| all.values());
+        content.made.contains(&at) || planned.any(says_other)
     }
 
     /// What is planned to become of an object that is there, by each that changes it.

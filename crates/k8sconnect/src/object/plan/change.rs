@@ -125,6 +125,7 @@ pub(super) async fn plan(
         Observation::Refused(status) if asked.is_redefined(&location, &status) => {
             let subject = Subject { manifest: asked.desired, former: live };
             notices.push(messages::refusal::redefined(subject, &status));
+            note(asked, held, &location, Outlook::Open);
         }
         Observation::Refused(status) => {
             if let Rejection::FieldConflicts(causes) = status.rejection() {
