@@ -57,7 +57,8 @@ pub(crate) enum Absence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Unread {
-    /// What state names leads nowhere any more, or its credentials may not look.
+    /// What state names leads nowhere any more, or is not known yet, or its credentials may not
+    /// look.
     NoEntry,
     AnotherCluster,
     /// The object was not found, by a connection that cannot show where it leads.

@@ -21,6 +21,7 @@ mod look;
 mod malformed;
 mod memory;
 mod messages;
+mod moment;
 mod object;
 mod patch;
 mod place;

@@ -1,6 +1,7 @@
 //! What is said about a patch and its target.
 
 mod give_and_take;
+mod moves;
 mod operations;
 mod refused;
 
@@ -20,6 +21,7 @@ use super::refusal::said;
 use super::stuck::spelt;
 
 pub(crate) use give_and_take::{returns, spared, takes};
+pub(crate) use moves::{another_target, if_applying, target_known_late};
 pub(crate) use operations::{Stage, cannot};
 pub(crate) use refused::{in_doubt, not_taken, unusable};
 
@@ -177,13 +179,6 @@ pub(crate) fn attribute(manner: Manner) -> &'static str {
         Manner::Merge => "merge_patch",
         Manner::Json => "json_patch",
     }
-}
-
-pub(crate) fn another_target(old: &ObjectKey, new: &ObjectKey) -> Diagnostic {
-    Diagnostic::warning(
-        format!("The patch of {old} will move to {new}"),
-        "The fields of the old target are handed back, then the new one is patched.",
-    )
 }
 
 /// Positions in a list may mean other items than the plan showed.

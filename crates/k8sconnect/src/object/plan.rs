@@ -28,6 +28,7 @@ use crate::memory::Outlook;
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
+use crate::moment::Moment;
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
@@ -87,7 +88,7 @@ pub(crate) async fn plan(
             let way = way(&config, held);
             whereabouts::check_before_replacing(session, &cluster, way, held).await?;
         }
-        match moment(ctx, session, held) {
+        match Moment::of(ctx, session, held.id()) {
             Moment::Applying => {
                 return Err(messages::object::identity_known_late(held.key(), &changes).into());
             }
@@ -142,27 +143,6 @@ async fn leave_open(session: &Session, config: &ObjectModel, held: &Held) {
 fn way(config: &ObjectModel, held: &Held) -> Way {
     let before = (&held.model.cluster, &held.model.cluster_name);
     Way::of(before, (&config.cluster, &config.cluster_name))
-}
-
-/// When a plan is made. What was planned as an update cannot become a replacement while it is
-/// being applied.
-enum Moment {
-    Planning,
-    Applying,
-    /// During an apply, or in a plan without a refresh.
-    Unclear,
-}
-
-/// Terraform plans again while it applies, in a process that reads nothing, and allows deferrals
-/// only then.
-fn moment(ctx: &Context, session: &Session, held: &Held) -> Moment {
-    if session.memory.has_looked_for(held.id()) {
-        Moment::Planning
-    } else if ctx.capabilities().deferral_allowed {
-        Moment::Applying
-    } else {
-        Moment::Unclear
-    }
 }
 
 /// A replacement deletes, which protection forbids: the one that is configured, and the one in

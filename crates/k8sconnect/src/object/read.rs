@@ -37,9 +37,7 @@ pub(crate) async fn read(
     let (named, name) = (&held.model.cluster, &held.model.cluster_name);
     let cluster = match session.enter_by_state(named, name).await? {
         Entry::Open(cluster) => cluster,
-        Entry::Unknown => {
-            return Ok(ReadAnswer::Present { state: held.model, private, identity: None });
-        }
+        Entry::Unknown => return unread(session, held, Unread::NoEntry, private),
         Entry::Shut(problems) => {
             notices.push(messages::whereabouts::way_unusable(&key, &problems, whose));
             return unread(session, held, Unread::NoEntry, private);

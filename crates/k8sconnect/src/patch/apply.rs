@@ -33,7 +33,7 @@ pub(crate) async fn create(
     let id = uuid::Uuid::new_v4().to_string();
     let key = new_key()?;
     let job = Job { work: &work, location: &location, id: &id, held: None, key: &key };
-    let done = job.run(plan::recall(session, &work.patch, None)).await?;
+    let done = job.run(plan::recall(session, &plan::slot(&work.patch, None))).await?;
     let mut state = planned;
     state.id = Value::Known(id.clone());
     // The patch is made: whatever else goes wrong, state must know of it.
@@ -60,15 +60,16 @@ pub(crate) async fn update(
         target: prior.target.clone(),
         ..planned.clone()
     };
-    if same == prior {
+    let unchanged = same == prior;
+    let mut held = Held::load(prior, &private)?;
+    let recalled = plan::recall(session, held.id());
+    if unchanged && recalled.is_none() {
         // Only the way to the cluster changed, or nothing that the cluster could tell.
         return Ok(Applied { state: planned, private, identity: None });
     }
-    let mut held = Held::load(prior, &private)?;
     let work = Work::begin(session, &planned).await?;
     let location = held.location(&work.targets).await?;
     let work = work.at(&location);
-    let recalled = plan::recall(session, &work.patch, Some(held.id()));
     match &recalled {
         Some((live, _)) => {
             held.recover(live);

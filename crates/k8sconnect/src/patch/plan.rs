@@ -17,6 +17,7 @@ use crate::connect::Reach;
 use crate::guard::Way;
 use crate::memory::Outlook;
 use crate::messages;
+use crate::moment::Moment;
 use crate::session::Session;
 use asked::Asked;
 use target::{at_last, changed_parts, check_whereabouts, look, not_there};
@@ -46,6 +47,13 @@ pub(crate) async fn plan(
             let (targets, way) = (Targets::from(&*cluster), way(&config, held));
             let found = look(session, &targets, &held.key, Some(held), way).await?;
             check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
+        }
+        match Moment::of(ctx, session, held.id()) {
+            Moment::Applying => {
+                return Err(messages::patch::target_known_late(&held.key, key).into());
+            }
+            Moment::Unclear => notices.push(messages::patch::if_applying(&held.key)),
+            Moment::Planning => {}
         }
         notices.push(messages::patch::another_target(&held.key, key));
         notices.extend(outlook::end(session, held).await);
@@ -222,18 +230,14 @@ fn remember(session: &Session, patch: &Patch, id: Option<&str>, live: &Json, tri
 }
 
 /// Hands over what a plan of this process kept.
-pub(crate) fn recall(
-    session: &Session,
-    patch: &Patch,
-    id: Option<&str>,
-) -> Option<(Json, Remembered)> {
-    let mut kept = session.memory.recall_for_write(&slot(patch, id))?;
+pub(crate) fn recall(session: &Session, slot: &str) -> Option<(Json, Remembered)> {
+    let mut kept = session.memory.recall_for_write(slot)?;
     let manager = kept["manager"].as_str()?.to_owned();
     Some((kept["live"].take(), Remembered { answer: kept["answer"].take(), manager }))
 }
 
 /// A patch without an id is known by what it says of which object.
-fn slot(patch: &Patch, id: Option<&str>) -> String {
+pub(crate) fn slot(patch: &Patch, id: Option<&str>) -> String {
     match id {
         Some(id) => id.to_owned(),
         None => format!("{:?} {:?}", patch.key(), patch.form()),

@@ -7,6 +7,7 @@ mod forms;
 mod inherited;
 mod interrupted;
 mod joined;
+mod late;
 mod meanwhile;
 mod refusals;
 mod returned;

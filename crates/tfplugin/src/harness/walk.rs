@@ -189,7 +189,12 @@ impl Core {
             // The action may weaken to nothing once everything is known.
             return Ok(Outcome { state: prior.cloned(), diagnostics: again.diagnostics });
         }
-        self.write(ty, config, prior, again).await
+        // What the second plan says is shown with what the write says.
+        let mut diagnostics = again.diagnostics.clone();
+        let mut outcome = self.write(ty, config, prior, again).await?;
+        diagnostics.extend(outcome.diagnostics);
+        outcome.diagnostics = diagnostics;
+        Ok(outcome)
     }
 
     async fn write(

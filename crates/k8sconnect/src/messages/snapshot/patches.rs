@@ -115,6 +115,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             key,
         ),
         patch::another_target(key, secret().key()),
+        patch::another_target(key, &older(key)),
+        patch::target_known_late(key, secret().key()),
+        patch::if_applying(key),
         patch::changed_since(key),
         patch::recreated(key),
         patch::no_former_owners(key),
@@ -141,4 +144,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     };
     messages.extend(ownership::told(key, &notices, ownership::Whose::Patch));
     messages
+}
+
+/// The same object in an older version of its kind.
+fn older(key: &ObjectKey) -> ObjectKey {
+    let gvk = k8sconnect_core::identity::Gvk::new("apps/v1beta1", &key.gvk.kind);
+    ObjectKey { gvk, ..key.clone() }
 }

@@ -11,10 +11,11 @@ use tfplugin::{Diagnostics, Value};
 
 use super::proof::{self, Refusal};
 use super::whereabouts;
-use super::{Asked, Change, Moment, later, moment};
+use super::{Asked, Change, later};
 use crate::leaves;
 use crate::memory::{Outlook, Recollection};
 use crate::messages::refusal::Subject;
+use crate::moment::Moment;
 use crate::object::held::Held;
 use crate::object::home;
 use crate::object::model::ObjectModel;
@@ -149,7 +150,7 @@ pub(super) async fn plan(
                 Refusal::Replace(warning) => warning,
                 Refusal::Error(error) => return Err(error),
             };
-            match moment(asked.ctx, asked.session, held) {
+            match Moment::of(asked.ctx, asked.session, held.id()) {
                 Moment::Applying if is_protected(asked, held) => {
                     return Err(messages::object::protected_from_replacement(key).into());
                 }

@@ -109,7 +109,11 @@ impl Asked<'_> {
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         let version = live["metadata"]["resourceVersion"].as_str();
         let told_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
-        if seen == Sighting::Refreshed || told_before != version {
+        // Whether the plan that the user saw knew another text or where to look, nobody tells an
+        // apply: what it takes and gives back is better told twice than not at all.
+        let is_news = held.stored.unread.is_some()
+            || held.patch.as_ref().is_none_or(|former| former != self.patch);
+        if seen == Sighting::Refreshed || told_before != version || is_news {
             self.tell(held, &live, &trial, notices)?;
         }
         remember(self.session, self.patch, Some(held.id()), &live, &trial);
@@ -131,6 +135,15 @@ impl Asked<'_> {
             state.patch = held.model.patch.clone();
             state.json_patch = held.model.json_patch.clone();
             state.merge_patch = held.model.merge_patch.clone();
+        }
+        // Where no refresh has shown in state what others changed, what is to be mended would look
+        // like no change at all, and would not be applied.
+        if let Some(kept) = kept
+            && state == held.model
+            && self.patch.refreshed(kept, &live, &manager).map_err(unreadable)?.texts(concealment)
+                != kept.texts
+        {
+            state.managed_state_projection = Value::Unknown;
         }
         Ok(state)
     }
