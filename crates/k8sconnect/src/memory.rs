@@ -15,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use k8sconnect_cluster::{Host, Kind};
+use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -50,6 +51,7 @@ struct Content {
     made: BTreeSet<(String, ObjectKey)>,
     recreated: BTreeSet<(String, ObjectKey)>,
     creations: BTreeMap<(String, ObjectKey), u64>,
+    wishes: BTreeMap<(String, ObjectKey), BTreeMap<String, FieldSet>>,
     created: BTreeSet<String>,
     mended: BTreeMap<(String, ObjectKey), BTreeMap<String, String>>,
     changed: BTreeMap<(String, ObjectKey), BTreeMap<String, Outlook>>,
@@ -157,15 +159,16 @@ impl Memory {
         Self::claim(content.claimed.contains(uid))
     }
 
-    /// Notes what is planned for the resource with this id, which state holds.
+    /// Notes how a plan of the resource with this id, which state holds, is known again.
     pub(crate) fn note_planned(&self, id: &str, what: &str) {
         self.content().planned.insert(id.to_owned(), what.to_owned());
         self.planned.notify_waiters();
     }
 
     /// Whether the resource with this id may be the one that this plan replaces: state holds it,
-    /// and nothing else is planned for it. A replacement is planned as a creation, and of a tainted
-    /// resource nothing else is; one that another address has may be planned a moment later.
+    /// and the plan of it is the first half of this one, or there is none. A replacement is planned
+    /// as a creation, and of a tainted resource nothing else is; one that another address has may
+    /// be planned a moment later.
     pub(crate) async fn may_precede(&self, id: &str, what: &str) -> bool {
         if !self.has_read(id) {
             return false;
@@ -230,6 +233,21 @@ impl Memory {
         let mut content = self.content();
         let first = content.creations.entry((host.to_string(), key)).or_insert(body);
         Self::claim(*first != body)
+    }
+
+    /// Notes which fields of an object a new patch means, and tells those of other new ones. As of
+    /// creations, only another text betrays another address.
+    pub(crate) fn claim_fields(
+        &self,
+        host: &Host,
+        key: ObjectKey,
+        text: &str,
+        fields: FieldSet,
+    ) -> Vec<FieldSet> {
+        let mut content = self.content();
+        let wishes = content.wishes.entry((host.to_string(), key)).or_default();
+        wishes.insert(text.to_owned(), fields);
+        wishes.iter().filter(|(other, _)| *other != text).map(|(_, it)| it.clone()).collect()
     }
 
     /// Notes that the creation which was planned is over.

@@ -19,6 +19,11 @@ impl Outcome {
     pub fn meant(&self) -> FieldSet {
         whole(&self.leaves).cloned().collect()
     }
+
+    /// Those of them that another patch means too.
+    pub fn meets(&self, meant: &FieldSet) -> Vec<FieldPath> {
+        whole(&self.leaves).filter(|path| overlaps(meant, path)).cloned().collect()
+    }
 }
 
 /// Adds what patches mean to what they hold, where leaves or what goes with them meet it.

@@ -5,6 +5,7 @@ mod moves;
 mod operations;
 mod refused;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8sconnect_cluster::Error;
@@ -254,6 +255,21 @@ pub(crate) fn held_by_patches(
         format!(
             "Two patches of one field would take it from each other for ever:\n\n{}\n\n{way_out}",
             by_patch(contested)
+        ),
+    )
+}
+
+/// Two patches that are both to be made mean the same fields.
+pub(crate) fn wanted_twice(key: &ObjectKey, fields: &BTreeSet<FieldPath>) -> Diagnostic {
+    let mut lines: Vec<_> = fields.iter().take(LISTED).map(|path| format!("  {path}")).collect();
+    lines.extend(more(fields.len()));
+    Diagnostic::error(
+        format!("{key}: another patch of this configuration means the same fields"),
+        format!(
+            "Two patches of one field would take it from each other for ever. Both are to be made \
+             in this run:\n\n{}\n\n\
+             Patch each field in one place only.",
+            lines.join("\n")
         ),
     )
 }

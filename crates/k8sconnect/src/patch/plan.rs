@@ -7,7 +7,7 @@ use k8sconnect_cluster::{Location, Scope, Targets};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::patch::Patch;
 use serde_json::{Value as Json, json};
-use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
+use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Private, Value};
 
 use super::held::Held;
 use super::model::PatchModel;
@@ -36,6 +36,10 @@ pub(crate) async fn plan(
         requires_replace: vec![],
         identity: None,
     };
+    let trail = trail(&private, &config);
+    if let Some(held) = &held {
+        session.memory.note_planned(held.id(), &trail);
+    }
     let key = config.target.known().and_then(|target| target.key());
     if let (Some(held), Some(key)) = (&held, &key)
         && let changed = changed_parts(held, key)
@@ -57,7 +61,7 @@ pub(crate) async fn plan(
         }
         notices.push(messages::patch::another_target(&held.key, key));
         notices.extend(outlook::end(session, held).await);
-        foretell(session, &config, key, notices).await?;
+        foretell(session, &config, key, &trail, notices).await?;
         let mut planned = planned(later(proposed, None));
         let part = |name| AttributePath::root("target").attribute(name);
         planned.requires_replace = changed.into_iter().map(part).collect();
@@ -70,9 +74,6 @@ pub(crate) async fn plan(
         }
         return Ok(planned(later(proposed, held.as_ref())));
     };
-    if let Some(held) = &held {
-        session.memory.note_planned(held.id(), &slot(&held.scoped(patch.clone()), None));
-    }
     let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
         notices.push(messages::object::terms_unknown());
         return Ok(planned(later(proposed, held.as_ref())));
@@ -109,7 +110,8 @@ pub(crate) async fn plan(
         held.recover(&live);
         upgrade::recover(held, &targets, &location, &live).await;
     }
-    let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
+    let (targets, location, patch) = (&targets, &location, &patch);
+    let asked = Asked { session, targets, location, patch, trail: &trail };
     let adoption = Adoption::of(&config);
     let state = match &held {
         Some(held) => asked.change(held, proposed, live, seen, adoption, notices).await?,
@@ -141,6 +143,7 @@ async fn foretell(
     session: &Session,
     config: &PatchModel,
     key: &ObjectKey,
+    trail: &str,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     let (Some(patch), Reach::Ready(connection)) =
@@ -152,7 +155,8 @@ async fn foretell(
     match look(session, &targets, key, None, Way::AsBefore).await? {
         Some((location, live, _)) => {
             let patch = settled_in(&location, patch, notices, None);
-            let asked = Asked { session, targets: &targets, location: &location, patch: &patch };
+            let (targets, location, patch) = (&targets, &location, &patch);
+            let asked = Asked { session, targets, location, patch, trail };
             let adoption = Adoption::of(config);
             asked.creation(PatchModel::default(), live, adoption, notices).await.map(drop)
         }
@@ -234,6 +238,15 @@ pub(crate) fn recall(session: &Session, slot: &str) -> Option<(Json, Remembered)
     let mut kept = session.memory.recall_for_write(slot)?;
     let manager = kept["manager"].as_str()?.to_owned();
     Some((kept["live"].take(), Remembered { answer: kept["answer"].take(), manager }))
+}
+
+/// How the two halves of a replacement know each other: Terraform hands what the plan of the old
+/// patch kept to that of the new one. Where nothing is kept, the configuration must do.
+fn trail(private: &Private, config: &PatchModel) -> String {
+    match private.is_empty() {
+        true => format!("{:?} {:?}", config.target, config.written()),
+        false => String::from_utf8_lossy(&private.to_bytes()).into_owned(),
+    }
 }
 
 /// A patch without an id is known by what it says of which object.

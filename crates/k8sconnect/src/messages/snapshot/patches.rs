@@ -123,6 +123,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::no_former_owners(key),
         patch::held_by_patches(key, &contested, Stage::New),
         patch::held_by_patches(key, &contested, Stage::Made),
+        patch::wanted_twice(key, &[path("spec.paused"), path("spec.replicas")].into()),
         patch::taken_from_patches(key, &contested),
         patch::not_handed_back(key, &forbidden),
         patch::hand_back_ignored(key),

@@ -1,6 +1,8 @@
 //! What the server is asked about a patch, once its object is found: one that is to be made, and one
 //! that was made before.
 
+use std::collections::BTreeSet;
+
 use k8sconnect_cluster::{Found, Location, Targets};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{Leaving, hand_back};
@@ -29,6 +31,8 @@ pub(super) struct Asked<'a> {
     pub(super) targets: &'a Targets,
     pub(super) location: &'a Location,
     pub(super) patch: &'a Patch,
+    /// How the plan is known to the other half of a replacement.
+    pub(super) trail: &'a str,
 }
 
 impl Asked<'_> {
@@ -62,6 +66,9 @@ impl Asked<'_> {
         trial.verdict.once_gone(&preceding, &returned, &trial.outcome, gvk);
         self.contested(&trial, adoption, Stage::New, notices)?;
         let key = self.patch.key();
+        if adoption == Adoption::Refuse {
+            self.wanted_by_others_of_this_run(&trial)?;
+        }
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         notices.extend(messages::patch::takes(key, &trial.verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
@@ -202,10 +209,23 @@ impl Asked<'_> {
         Ok(())
     }
 
+    /// What other patches are to mean once this run has made them, no object tells yet.
+    fn wanted_by_others_of_this_run(&self, trial: &Trial) -> Result<(), Diagnostics> {
+        let (host, key) = (self.targets.host(), self.location.key());
+        let text = slot(self.patch, None);
+        let others = self.session.memory.claim_fields(host, key, &text, trial.outcome.meant());
+        let all = others.iter().flat_map(|theirs| trial.outcome.meets(theirs));
+        let met: BTreeSet<_> = all.collect();
+        match met.is_empty() {
+            true => Ok(()),
+            false => Err(messages::patch::wanted_twice(self.patch.key(), &met).into()),
+        }
+    }
+
     async fn may_precede(&self, holder: &Manager) -> bool {
         let memory = &self.session.memory;
         match holder.name.strip_prefix(&manager_of("")) {
-            Some(id) => memory.may_precede(id, &slot(self.patch, None)).await,
+            Some(id) => memory.may_precede(id, self.trail).await,
             None => false,
         }
     }

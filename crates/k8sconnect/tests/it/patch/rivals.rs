@@ -156,3 +156,32 @@ async fn an_operation_that_counts_past_the_end_is_told_how_long_the_list_is() {
         assert!(told.contains(words), "{told}");
     }
 }
+
+#[tokio::test]
+async fn a_second_patch_that_says_the_same_is_refused_by_the_plan() {
+    let ward = Ward::config_map().await;
+    let config = ward.config("merge_patch", "data: {a: ours}");
+    let first = ward.create("merge_patch", "data: {a: ours}").await;
+    let core = ward.core();
+    let read = core.read(PATCH, &first).await.unwrap().present().unwrap();
+    assert_eq!(core.plan(PATCH, &config, Some(&read)).await.unwrap().action, Action::NoOp);
+    let told = refused(core.plan(PATCH, &config, None).await);
+    assert!(told.contains("another patch holds the same fields"), "{told}");
+    assert!(told.contains(&id(&first)), "{told}");
+}
+
+#[tokio::test]
+async fn two_new_patches_of_one_field_are_refused_by_the_plan() {
+    let ward = Ward::config_map().await;
+    let core = ward.core();
+    let plan = |text| {
+        let config = ward.config("merge_patch", text);
+        let core = &core;
+        async move { core.plan(PATCH, &config, None).await }
+    };
+    plan("data: {a: one, b: one}").await.unwrap();
+    plan("data: {c: two}").await.unwrap();
+    let told = refused(plan("data: {b: two, d: two}").await);
+    assert!(told.contains("another patch of this configuration means the same fields"), "{told}");
+    assert!(told.contains("data.b") && !told.contains("data.d"), "{told}");
+}
