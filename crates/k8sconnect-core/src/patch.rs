@@ -12,6 +12,7 @@ mod before;
 mod check;
 mod drift;
 mod gone;
+mod ignored;
 mod inherited;
 mod judge;
 mod mark;
@@ -32,6 +33,7 @@ use crate::secrecy::Secrecy;
 use crate::yaml::{self, YamlError};
 
 pub use before::Taking;
+pub use ignored::Ignored;
 pub use inherited::Inherited;
 pub use judge::{Claimed, Kept, Scene, Verdict, claimed, manager_of};
 pub use mark::{Footprint, Mark};
@@ -88,6 +90,8 @@ pub enum PatchError {
     Marks(String),
     #[error("`{0}` is turned into `data` by the API server")]
     StringData(String),
+    #[error("`{from}` is secret, and at `{to}` it would be shown")]
+    Betrayal { from: String, to: String },
     #[error("operation {n}: {why}")]
     BadOperation { n: usize, why: String },
 }

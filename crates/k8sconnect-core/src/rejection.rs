@@ -66,6 +66,10 @@ pub enum Rejection {
 /// strict validation of custom resources; no reason or cause tells it apart.
 const TYPED_PATCH: &str = "failed to create typed patch object";
 const STRICT_DECODING: &str = "strict decoding error";
+/// A value that the schema allows and the kind has no room for, such as a fraction in an integer.
+const CONVERSION: &str = "unable to convert unstructured object";
+const DECODING: &str = "json: cannot unmarshal";
+const MISFITS: [&str; 4] = [TYPED_PATCH, STRICT_DECODING, CONVERSION, DECODING];
 /// The cause that a 403 bears where no permission is missing.
 const NAMESPACE_GOING: &str = "NamespaceTerminating";
 const WEBHOOK: &str = "failed calling webhook";
@@ -98,9 +102,7 @@ impl Status {
                 Rejection::AnotherObject
             }
             422 => Rejection::Invalid(self.details.causes.clone()),
-            400 | 500 if self.says(TYPED_PATCH) || self.says(STRICT_DECODING) => {
-                Rejection::SchemaMismatch
-            }
+            400 | 500 if MISFITS.iter().any(|words| self.says(words)) => Rejection::SchemaMismatch,
             500 if self.says(WEBHOOK) => Rejection::WebhookUnreachable,
             _ => Rejection::Other,
         }
@@ -131,6 +133,13 @@ mod tests {
              .spec.replcas: field not declared in schema",
         );
         assert_eq!(typo.rejection(), Rejection::SchemaMismatch);
+        let fraction = status(
+            500,
+            "failed to convert new object (default/x; apps/v1, Kind=Deployment) to proper version: \
+             unable to convert unstructured object to apps/v1, Kind=Deployment: cannot convert \
+             float64 to int32",
+        );
+        assert_eq!(fraction.rejection(), Rejection::SchemaMismatch);
         assert_eq!(status(500, "etcdserver: leader changed").rejection(), Rejection::Other);
     }
 

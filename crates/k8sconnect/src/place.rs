@@ -7,22 +7,22 @@ use k8sconnect_core::identity::{
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use crate::messages;
+use crate::messages::ownership::Whose;
 
 /// Finds the kind. One that can never be served is an error at once, with the nearest that is.
 pub(crate) async fn place(cluster: &Cluster, key: &ObjectKey) -> Result<Placed, Diagnostics> {
-    judged(key, cluster.place(&key.gvk).await, "yaml_body")
+    judged(key, cluster.place(&key.gvk).await, Whose::Object)
 }
 
-/// The same for an answer that is there; the attribute is the one that names the kind.
+/// The same for an answer that is there.
 pub(crate) fn judged(
     key: &ObjectKey,
     placed: Result<Placed, Error>,
-    attribute: &str,
+    whose: Whose,
 ) -> Result<Placed, Diagnostics> {
     match placed.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Placed::NotYet(NotYet::Kind { nearest, .. }) if !key.gvk.may_still_appear() => {
-            let told = messages::object::no_such_kind(key, nearest.as_deref());
-            Err(told.at(AttributePath::root(attribute)).into())
+            Err(messages::object::no_such_kind(key, nearest.as_deref(), whose).into())
         }
         placed => Ok(placed),
     }

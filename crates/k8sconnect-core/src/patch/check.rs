@@ -8,6 +8,7 @@ use super::{Manner, PatchError};
 use crate::field::{FieldPath, PathElement};
 use crate::identity::{DEFAULT_NAMESPACE, ObjectKey, is_mark};
 use crate::manifest::SERVER_METADATA;
+use crate::secrecy::Secrecy;
 
 /// A partial object without what merely repeats the target's identity.
 pub(super) fn partial_object(
@@ -117,6 +118,7 @@ pub(super) fn operations(
             Ok(operation) => {
                 errors.extend(operation.changes().into_iter().filter_map(|at| forbidden(at, key)));
                 errors.extend(all_annotations(&operation));
+                errors.extend(betrayal(&operation, key));
                 in_operation(&operation, &mut errors);
                 operations.push(operation);
             }
@@ -153,6 +155,21 @@ fn all_annotations(operation: &Operation) -> Vec<PatchError> {
         }
         _ => vec![PatchError::Marks(operation.at().to_string())],
     }
+}
+
+/// What an operation would bring from a place where it is hidden to one where everybody sees it, and
+/// where nothing would know any more that it is to be hidden.
+fn betrayal(operation: &Operation, key: &ObjectKey) -> Option<PatchError> {
+    let (Operation::Copy { from, at } | Operation::Move { from, at }) = operation else {
+        return None;
+    };
+    let secrecy = Secrecy::of(&key.gvk, &[]);
+    let hidden = |place: &Pointer| {
+        let path = FieldPath::fields(place.0.iter().map(String::as_str));
+        secrecy.conceals(&path, &Value::Null)
+    };
+    let betrays = hidden(from) && !hidden(at);
+    betrays.then(|| PatchError::Betrayal { from: from.to_string(), to: at.to_string() })
 }
 
 fn forbidden(at: &Pointer, key: &ObjectKey) -> Option<PatchError> {

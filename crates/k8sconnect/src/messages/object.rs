@@ -10,8 +10,9 @@ use k8sconnect_core::import_id;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
 use serde_json::Value;
-use tfplugin::{Diagnostic, Diagnostics};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
+use super::ownership::Whose;
 use super::refusal::{Subject, on_body, said};
 use super::stuck::{commands, what_holds};
 use super::{ABSENT, count, one_line, paragraphs};
@@ -370,11 +371,14 @@ pub(super) fn not_yet(why: &NotYet) -> String {
     }
 }
 
-pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>) -> Diagnostic {
+pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>, whose: Whose) -> Diagnostic {
+    let (attribute, fields) = match whose {
+        Whose::Object => ("yaml_body", "`apiVersion` and `kind`"),
+        Whose::Patch => ("target", "`target.api_version` and `target.kind`"),
+    };
     let advice = match nearest {
         Some(nearest) => format!("Did you mean `{nearest}`?"),
-        None => "Check `apiVersion` and `kind`; `kubectl api-resources` lists those there are."
-            .to_owned(),
+        None => format!("Check {fields}; `kubectl api-resources` lists those there are."),
     };
     Diagnostic::error(
         format!("{key}: there is no such kind"),
@@ -385,6 +389,7 @@ pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>) -> Diagnostic
             key.gvk.api_version()
         ),
     )
+    .at(AttributePath::root(attribute))
 }
 
 /// Who has the object now.

@@ -21,10 +21,10 @@ use super::paragraphs;
 use super::refusal::said;
 use super::stuck::spelt;
 
-pub(crate) use give_and_take::{returns, spared, takes};
+pub(crate) use give_and_take::{ignored, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
 pub(crate) use operations::{Stage, cannot};
-pub(crate) use refused::{in_doubt, not_taken, unusable};
+pub(crate) use refused::{in_doubt, not_taken, too_many_fields, unusable};
 
 /// Has a diagnostic point at the text of a patch. Terraform prints the lines that are pointed at,
 /// which are better not printed for a Secret.
@@ -141,7 +141,7 @@ pub(crate) fn missing(key: &ObjectKey, waited: Duration) -> Diagnostic {
 }
 
 /// The object belongs to a `k8sconnect_object`, of this state or another.
-pub(crate) fn managed_as_object(key: &ObjectKey, claimed: &Claimed) -> Diagnostic {
+pub(crate) fn managed_as_object(key: &ObjectKey, claimed: &Claimed, stage: Stage) -> Diagnostic {
     let why = match &claimed.id {
         Some(id) => format!("It bears the k8sconnect id `{id}`"),
         None => "Some of its fields are held by the field manager `k8sconnect`".to_owned(),
@@ -165,7 +165,16 @@ pub(crate) fn managed_as_object(key: &ObjectKey, claimed: &Claimed) -> Diagnosti
                 "{why}: a `k8sconnect_object` of this configuration or another manages it as a \
                  whole, and the two would undo each other's work."
             ),
-            "Write the fields in the `yaml_body` of that resource instead.",
+            match stage {
+                Stage::New | Stage::Anew => {
+                    "Write the fields in the `yaml_body` of that resource instead."
+                }
+                Stage::Made => {
+                    "Write the fields in the `yaml_body` of that resource, and remove this patch. A \
+                     destroy plans first and meets this error too; with `-refresh=false` it does \
+                     not."
+                }
+            },
             "If no state holds the object any more, clear what is left on it and run again:",
             &command,
         ]),
@@ -228,7 +237,7 @@ pub(crate) fn held_by_patches(
     stage: Stage,
 ) -> Diagnostic {
     let way_out = match stage {
-        Stage::New => {
+        Stage::New | Stage::Anew => {
             "Patch the field in one place only. If the other patch is this one:\n\n  \
              - under a former address: say so with a `moved` block.\n  \
              - removed from the configuration: it need not go first. Remove it in an apply of its \
@@ -240,12 +249,12 @@ pub(crate) fn held_by_patches(
              with `adopt = true`."
         }
         Stage::Made => {
-            "The other one came to mean them after this patch was made. Patch each field in one \
-             place only:\n\n  \
+            "Patch each field in one place only:\n\n  \
              - remove this patch, or these fields from it. The other one keeps them.\n  \
-             - remove the other patch first, in an apply of its own (`-target`). This one then sets \
-             them again.\n  \
-             - set `adopt = true` here, and remove the other patch: its fields are handed over.\n\n\
+             - remove the other patch, or these fields from it, first, in an apply of its own \
+             (`-target`). This one then sets them.\n  \
+             - set `adopt = true` here, and remove them there: the fields are handed over. That is \
+             the way to move a field from one patch to another in one run.\n\n\
              A destroy plans first and meets this error too. With `-refresh=false` it does not: \
              what the patch still holds is handed back all the same."
         }
@@ -281,10 +290,11 @@ pub(crate) fn taken_from_patches(
     Diagnostic::warning(
         format!("{key}: fields of another patch will be taken over"),
         format!(
-            "`adopt = true` says so. All that the other patch holds is handed back to who had it \
-             before, and then patched by this one:\n\n{}\n\n\
-             If the other patch is still in somebody's state, its next plan will want its fields \
-             back.",
+            "`adopt = true` says so. All that the other patch holds goes back to who had it before, \
+             and this one then patches what it names:\n\n{}\n\n\
+             If the other patch is still in somebody's state, this one included, remove these \
+             fields from it: its next plan would want them back. What else it names it sets again \
+             when it is next applied.",
             by_patch(contested)
         ),
     )

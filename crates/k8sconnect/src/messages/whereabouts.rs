@@ -4,6 +4,7 @@ use k8sconnect_cluster::{Error, Host};
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
+use super::ownership::Whose;
 use super::{paragraphs, refusal};
 use crate::connect::ClusterModel;
 use crate::guard;
@@ -109,10 +110,10 @@ pub(crate) fn refreshed_elsewhere(key: &ObjectKey, host: &Host) -> Diagnostic {
 }
 
 /// A plan, or a deletion, would take place in another cluster.
-pub(crate) fn another_cluster(key: &ObjectKey, host: Option<&Host>) -> Diagnostic {
+pub(crate) fn another_cluster(key: &ObjectKey, host: Option<&Host>, whose: Whose) -> Diagnostic {
     Diagnostic::error(
         format!("The connection of {key} leads to another cluster"),
-        paragraphs([&format!("{} Nothing was changed.", another_uid(host)), WAYS_OUT]),
+        paragraphs([&format!("{} Nothing was changed.", another_uid(host)), &ways_out(whose)]),
     )
 }
 
@@ -178,13 +179,13 @@ pub(crate) fn home_forgotten(key: &ObjectKey, host: &Host) -> Diagnostic {
 }
 
 /// The connection changed, and only the object itself could tell where to.
-pub(crate) fn not_there_by_new_way(key: &ObjectKey) -> Diagnostic {
+pub(crate) fn not_there_by_new_way(key: &ObjectKey, whose: Whose) -> Diagnostic {
     Diagnostic::error(
         format!("The connection of {key} leads to another cluster"),
         paragraphs([
             "The way to the cluster changed in the configuration. By the old way the object is \
              there, by the new one it is not. Nothing was changed.",
-            WAYS_OUT,
+            &ways_out(whose),
         ]),
     )
 }
@@ -279,8 +280,23 @@ pub(super) fn stale_login(deed: &str) -> String {
     )
 }
 
-const WAYS_OUT: &str = "If that is a mistake, correct `cluster`, `cluster_name`, the provider block \
-                        or the kubeconfig and its context. If the object is to live there from now \
-                        on, or the old cluster is no more, take it out of state with `terraform \
-                        state rm ADDRESS` (or `tofu state rm ADDRESS`): the next apply creates it \
-                        there.";
+/// What to do where a connection leads elsewhere.
+fn ways_out(whose: Whose) -> String {
+    let stay = match whose {
+        Whose::Object => {
+            "If the object is to live there from now on, or the old cluster is no more, take it out \
+             of state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`): the next \
+             apply creates it there."
+        }
+        Whose::Patch => {
+            "If the object of that name there is to be patched from now on, destroy the patch by \
+             the old connection first, so that its fields are handed back. If the old cluster is no \
+             more, take the patch out of state with `terraform state rm ADDRESS` (or `tofu state rm \
+             ADDRESS`), which hands nothing back: the next apply patches the object there."
+        }
+    };
+    format!(
+        "If that is a mistake, correct `cluster`, `cluster_name`, the provider block or the \
+         kubeconfig and its context. {stay}"
+    )
+}

@@ -24,6 +24,7 @@ use crate::look::{Unserved, unserved};
 use crate::memory::Claim;
 use crate::messages;
 use crate::messages::blast::Fate;
+use crate::messages::ownership;
 use crate::messages::refusal::Subject;
 use crate::session::Session;
 use crate::terms::{Protection, Stuck};
@@ -46,7 +47,8 @@ pub(crate) async fn plan(
     let held = Held::load(request.prior, &request.private)?;
     match held.stored.unread {
         Some(Unread::AnotherCluster) => {
-            return Err(messages::whereabouts::another_cluster(held.key(), None).into());
+            let whose = ownership::Whose::Object;
+            return Err(messages::whereabouts::another_cluster(held.key(), None, whose).into());
         }
         Some(Unread::Unproved) => {
             return Err(messages::whereabouts::absence_unproved(held.key(), None).into());

@@ -7,6 +7,7 @@ use tfplugin::Diagnostics;
 use super::held::Held;
 use crate::guard::{self, Absence};
 use crate::messages;
+use crate::messages::ownership::Whose;
 
 pub(crate) async fn absence(cluster: &Cluster, held: &Held) -> Absence {
     guard::absence(&Targets::from(cluster), held.stored.cluster.as_deref()).await
@@ -16,9 +17,12 @@ pub(crate) async fn absence(cluster: &Cluster, held: &Held) -> Absence {
 pub(crate) async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
     match absence(cluster, held).await {
         Absence::Proved => Ok(()),
-        Absence::Elsewhere => {
-            Err(messages::whereabouts::another_cluster(held.key(), Some(cluster.host())).into())
-        }
+        Absence::Elsewhere => Err(messages::whereabouts::another_cluster(
+            held.key(),
+            Some(cluster.host()),
+            Whose::Object,
+        )
+        .into()),
         Absence::Unproved => {
             Err(messages::whereabouts::absence_unproved(held.key(), Some(cluster.host())).into())
         }
@@ -39,9 +43,12 @@ pub(crate) async fn gone_from_home(cluster: &Cluster, held: &Held) -> Result<(),
 /// cluster.
 pub(crate) async fn missed_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
     match absence(cluster, held).await {
-        Absence::Elsewhere => {
-            Err(messages::whereabouts::another_cluster(held.key(), Some(cluster.host())).into())
-        }
+        Absence::Elsewhere => Err(messages::whereabouts::another_cluster(
+            held.key(),
+            Some(cluster.host()),
+            Whose::Object,
+        )
+        .into()),
         Absence::Proved | Absence::Unproved => Ok(()),
     }
 }

@@ -22,6 +22,7 @@ use crate::connect::Reach;
 use crate::guard::{self, Absence, Unread};
 use crate::look::{Unserved, unserved};
 use crate::messages;
+use crate::messages::ownership::Whose;
 use crate::session::Session;
 
 pub(crate) async fn plan(
@@ -32,7 +33,9 @@ pub(crate) async fn plan(
     let held = Held::load(request.prior, &request.private)?;
     match held.stored.unread {
         Some(Unread::AnotherCluster) => {
-            return Err(messages::whereabouts::another_cluster(&held.key, None).into());
+            return Err(
+                messages::whereabouts::another_cluster(&held.key, None, Whose::Patch).into()
+            );
         }
         Some(Unread::Unproved) => {
             return Err(messages::whereabouts::absence_unproved(&held.key, None).into());
@@ -127,7 +130,9 @@ async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagno
     let host = Some(targets.host());
     match guard::absence(targets, held.stored.cluster.as_deref()).await {
         Absence::Proved => Ok(()),
-        Absence::Elsewhere => Err(messages::whereabouts::another_cluster(&held.key, host).into()),
+        Absence::Elsewhere => {
+            Err(messages::whereabouts::another_cluster(&held.key, host, Whose::Patch).into())
+        }
         Absence::Unproved => Err(messages::whereabouts::absence_unproved(&held.key, host).into()),
     }
 }

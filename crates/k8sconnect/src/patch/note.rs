@@ -6,13 +6,22 @@
 //! never a value of the object, and of the patch only a hash.
 
 use k8sconnect_core::field::{FieldSet, fields_v1};
-use k8sconnect_core::identity::{patch_annotation, patch_of};
+use k8sconnect_core::identity::{ObjectKey, patch_annotation, patch_of};
 use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
 use k8sconnect_core::patch::{Mark, manager_of};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+use tfplugin::Diagnostics;
+
+use crate::messages;
 
 const VERSION: u32 = 1;
+
+/// What all annotations of an object may come to, names and texts.
+const MOST: usize = 256 << 10;
+
+/// Room for the annotation's name and for the digest, which a plan does not know yet.
+const UNWRITTEN: usize = 128;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Note {
@@ -76,9 +85,35 @@ impl Note {
         Owners(meant.collect())
     }
 
+    /// Whether any patch left a note.
+    pub(crate) fn is_any_on(object: &Json) -> bool {
+        let annotations = object["metadata"]["annotations"].as_object();
+        annotations.into_iter().flatten().any(|(name, _)| patch_of(name).is_some())
+    }
+
     /// Whether the patch with this id left a note, whatever it says.
     pub(crate) fn is_on(object: &Json, id: &str) -> bool {
         object["metadata"]["annotations"].get(patch_annotation(id)).is_some()
+    }
+
+    /// Refuses a note that the server would not take: all annotations of an object have a limit
+    /// together, and what it would say of ours means nothing to the user.
+    pub(crate) fn check(
+        &self,
+        key: &ObjectKey,
+        object: &Json,
+        id: Option<&str>,
+    ) -> Result<(), Diagnostics> {
+        let own = patch_annotation(id.unwrap_or_default());
+        let annotations = object["metadata"]["annotations"].as_object();
+        let others = annotations.into_iter().flatten().filter(|(name, _)| **name != own);
+        let others = others.map(|(name, text)| name.len() + text.as_str().map_or(0, str::len));
+        let ours = self.text().len() + UNWRITTEN;
+        let all: usize = others.sum::<usize>() + ours;
+        match all > MOST {
+            true => Err(messages::patch::too_many_fields(key, ours, all).into()),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn text(&self) -> String {

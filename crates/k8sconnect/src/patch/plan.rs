@@ -103,7 +103,12 @@ pub(crate) async fn plan(
         return Ok(planned(later(proposed, held.as_ref())));
     };
     if held.is_none() && session.memory.may_stray(targets.host(), &location.key()).await {
-        return Err(messages::whereabouts::another_cluster(key, Some(targets.host())).into());
+        return Err(messages::whereabouts::another_cluster(
+            key,
+            Some(targets.host()),
+            messages::ownership::Whose::Patch,
+        )
+        .into());
     }
     let patch = settled_in(&location, patch, notices, held.as_ref());
     if let Some(held) = &mut held {

@@ -74,6 +74,16 @@ impl Trial {
         Ok(told.then_some(Kept { owners, texts, marks }))
     }
 
+    /// What the write says on the object of itself.
+    pub(crate) fn note(&self, digest: String, former: Owners) -> Note {
+        Note {
+            digest,
+            former,
+            marks: self.outcome.footprints.iter().map(|it| it.marks.clone()).collect(),
+            fields: self.outcome.meant(),
+        }
+    }
+
     /// The fields of our entry that the patch no longer names.
     pub(crate) fn leaving(&self, live: &Json, manager: &str) -> Result<Departure, FieldsV1Error> {
         let mut left: FieldSet = self.verdict.left.iter().cloned().collect();
@@ -195,7 +205,7 @@ impl Surgery<'_> {
         let key = self.patch.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         if let Some(claimed) = claimed(live, MANAGER).map_err(unreadable)? {
-            return Err(messages::patch::managed_as_object(key, &claimed).into());
+            return Err(messages::patch::managed_as_object(key, &claimed, self.stage(live)).into());
         }
         let shape = Shape::told_by(&Owners::of_object(live).map_err(unreadable)?);
         let Form::Json(operations) = self.patch.form() else {
@@ -217,7 +227,7 @@ impl Surgery<'_> {
         };
         let secrecy = self.patch.secrecy();
         let past = Past { footprints: &footprints, standing, secrecy };
-        let stage = if self.past.is_some() { Stage::Made } else { Stage::New };
+        let stage = self.stage(live);
         let problem = match Script::write(operations, live, past, &shape) {
             Ok(script) => return Ok(Step::Made((script, shape))),
             Err(problem) => problem,
@@ -231,6 +241,16 @@ impl Surgery<'_> {
         match Script::write(operations, live, past, &shape) {
             Ok(script) => Ok(Step::Made((script, shape))),
             Err(problem) => Err(messages::patch::cannot(key, &problem, secrecy, stage).into()),
+        }
+    }
+
+    fn stage(&self, live: &Json) -> Stage {
+        if self.past.is_some() {
+            Stage::Made
+        } else if Note::is_any_on(live) {
+            Stage::Anew
+        } else {
+            Stage::New
         }
     }
 

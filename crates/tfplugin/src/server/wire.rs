@@ -80,8 +80,9 @@ pub(super) fn decode_private(bytes: &[u8]) -> Result<Private, Diagnostics> {
     Private::from_bytes(bytes).map_err(|err| {
         let detail = format!(
             "What the provider stored beside the state is damaged: {err}.\n\n\
-             Going on would lose it. Restore the state from a backup, or remove the object from \
-             the state and import it."
+             Going on would lose it. Restore the state from a backup. Where there is none, take \
+             the resource out of the state (`terraform state rm ADDRESS`) and have it taken up \
+             again, as its documentation says: by an import, or by an argument for that."
         );
         Diagnostic::error("The private state cannot be read", detail).into()
     })

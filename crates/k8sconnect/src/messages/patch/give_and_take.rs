@@ -4,7 +4,7 @@ use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::handback::Prospect;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::Manager;
-use k8sconnect_core::patch::Verdict;
+use k8sconnect_core::patch::{Ignored, Verdict, manager_of};
 use k8sconnect_core::text;
 use k8sconnect_core::transition::FieldNotice;
 use tfplugin::{Diagnostic, Diagnostics};
@@ -32,16 +32,21 @@ pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
 }
 
 /// What a destroy makes of them.
-fn in_the_end(changes: &[FieldNotice]) -> &'static str {
+fn in_the_end(changes: &[FieldNotice]) -> String {
+    let mut holders = changes.iter().flat_map(|change| &change.holders);
+    let back = match holders.any(|holder| holder.name.starts_with(&manager_of(""))) {
+        true => "to who holds it now, or, where that is another patch, to who held it before that",
+        false => "to who holds it now",
+    };
     match changes.iter().filter(|change| change.next.is_none()).count() {
-        0 => "Destroying the patch gives each field back to who holds it now; its value stays.",
+        0 => format!("Destroying the patch gives each field back {back}; its value stays."),
         removed if removed == changes.len() => {
-            "Destroying the patch does not bring back what it removed."
+            "Destroying the patch does not bring back what it removed.".to_owned()
         }
-        _ => {
-            "Destroying the patch gives each field back to who holds it now; its value stays, and \
-             what was removed does not come back."
-        }
+        _ => format!(
+            "Destroying the patch gives each field back {back}; its value stays, and what was \
+             removed does not come back."
+        ),
     }
 }
 
@@ -97,6 +102,36 @@ pub(crate) fn spared(key: &ObjectKey, paths: &[FieldPath]) -> Diagnostics {
              not taken away. To empty it all the same, use `replace`.",
         ));
     }
+    told
+}
+
+/// Fields that stay as they are, whatever the patch says.
+pub(crate) fn ignored(key: &ObjectKey, fields: &[Ignored]) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if fields.is_empty() {
+        return told;
+    }
+    let mut lines: Vec<_> = fields
+        .iter()
+        .take(LISTED)
+        .map(|Ignored { path, wanted, stays }| {
+            let (wanted, stays) = (one_line(wanted), one_line(stays));
+            format!("  {path}\n    wanted  {wanted}\n    stays   {stays}")
+        })
+        .collect();
+    lines.extend(more(fields.len()));
+    told.push(Diagnostic::warning(
+        format!(
+            "{key}: the API server does not change {}",
+            named(fields.iter().map(|field| field.path.to_string()))
+        ),
+        format!(
+            "It accepts the patch, and keeps what was there before:\n\n{}\n\n\
+             Some fields are written by the server alone or through a subresource, and others come \
+             back as a default: the patch has no effect on them. Remove them from it.",
+            lines.join("\n")
+        ),
+    ));
     told
 }
 

@@ -16,6 +16,8 @@ use crate::messages::{ABSENT, count, one_line, paragraphs};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     New,
+    /// To be made on an object that patches stand on, of which it may be to replace one.
+    Anew,
     Made,
 }
 
@@ -63,8 +65,18 @@ pub(crate) fn cannot(
             ),
         ),
     };
+    let undone = matches!(
+        problem,
+        Problem::Cannot { trouble: Trouble::Differs { .. } | Trouble::Missing(_), .. }
+    );
     let way_out = match stage {
-        Stage::New => "",
+        Stage::Anew if undone => {
+            "If this patch stands already, and is tainted or replaced, its operations were carried \
+             out before and find their own work. Values stay when a patch ends, so it cannot be \
+             made anew: keep it, with `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`), or \
+             without `-replace`."
+        }
+        Stage::New | Stage::Anew => "",
         // A destroy makes a plan like any other first, unless it is told not to look.
         Stage::Made => {
             "To destroy the patch as it stands, destroy it with `-refresh=false`: its fields are \
@@ -103,11 +115,22 @@ fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
              takes.\n\nLook for an operation that copies what an earlier one has copied, and write \
              the value itself instead."
         ),
-        Trouble::NoPosition { at, length } => format!(
-            "`{at}` names no position of the list, which has {}.\n\nPositions count from 0; \
-             `-` is the end of the list.",
-            count(*length, "item")
-        ),
+        Trouble::NoPosition { at, length } => {
+            let last = at.0.last().map_or("", String::as_str);
+            let has = count(*length, "item");
+            match last.parse::<usize>().is_ok_and(|n| n.to_string() == last) {
+                true => format!(
+                    "`{at}` names no position of the list, which has {has}.\n\nPositions count \
+                     from 0; `-` is the end of the list."
+                ),
+                false => format!(
+                    "`{last}` in `{at}` is no position: there is a list of {has}, and a position is \
+                     a number from 0, without a zero before it. `-` is the end of the list, where \
+                     `add` puts a new item.\n\nWrite the item's position, or use `patch`, which \
+                     finds items by their key."
+                ),
+            }
+        }
         Trouble::Differs { at, wanted, found } => {
             let shown = |value: Option<&Value>| match value {
                 Some(_) if is_secret(at, secrecy) => CONCEALED_VALUE.to_owned(),

@@ -69,11 +69,34 @@ fn advice(error: &PatchError, attribute: &str) -> &'static str {
         PatchError::StringData(_) => {
             "Write to `/data` instead, with `base64encode(…)` around the value."
         }
+        PatchError::Betrayal { .. } => {
+            "The values of a Secret are shown nowhere, in no plan and no state. Copied out of `data` \
+             they would be, and whoever may list objects without reading Secrets would see them too. \
+             Copy within `data`, or write what is to stand there with `add`."
+        }
         PatchError::BadOperation { .. } => {
             "An operation has an `op` and a `path` that begins with `/`; `add`, `replace` and \
              `test` have a `value`, `move` and `copy` a `from`. A `/` inside a name is written `~1`."
         }
     }
+}
+
+/// What a patch writes on its target of itself does not fit there.
+pub(crate) fn too_many_fields(key: &ObjectKey, ours: usize, all: usize) -> Diagnostic {
+    let kib = |bytes: usize| bytes.div_ceil(1024);
+    Diagnostic::error(
+        format!("{key}: the patch names too many fields"),
+        format!(
+            "A patch notes on its target which fields it means and from whom it took them, in an \
+             annotation. This note would have {} KiB, all annotations of the object {} KiB, and an \
+             API server takes 256 KiB at most.\n\n\
+             Nothing was changed. Patch fewer fields of this object. Several patches would not \
+             help, since all their notes stand on it: what needs so many fields is better made as \
+             an object of its own.",
+            kib(ours),
+            kib(all)
+        ),
+    )
 }
 
 /// How long a quoted object may be before it hides what the server means.

@@ -5,7 +5,7 @@ use super::*;
 pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::handback::Prospect;
     use k8sconnect_core::patch::{
-        Claimed, Manner, Patch, Pointer, Problem, Trouble, Unplaced, Verdict,
+        Claimed, Ignored, Manner, Patch, Pointer, Problem, Trouble, Unplaced, Verdict,
     };
     use k8sconnect_core::scrub::Secrets;
     use k8sconnect_core::secrecy::Secrecy;
@@ -43,6 +43,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         wanted: json!(wanted),
         found,
     };
+    let moved_away = Problem::Cannot { n: 1, trouble: differs("/spec/paused", "1", None) };
     let elsewhere = Problem::Elsewhere {
         n: 1,
         at: at("/spec/containers/0/image"),
@@ -54,7 +55,15 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let forbidden = Error::Refused(Box::new(status(403, "cannot patch resource", &[])));
     let secrets = Secrets::default();
     let claim = |id: Option<&str>, entries| Claimed { id: id.map(Into::into), entries };
+    let ignored = Ignored {
+        path: path("spec.finalizers"),
+        wanted: r#"["a.b/c"]"#.into(),
+        stays: r#"["kubernetes"]"#.into(),
+    };
+    let betrayal = r#"[{"op": "copy", "from": "/data/pw", "path": "/metadata/labels/x"}]"#;
+    let betrayal = Patch::read(Manner::Json, betrayal, secret().key().clone()).unwrap_err();
     let mut messages = vec![
+        patch::unusable(&betrayal, "json_patch", secret().key()),
         patch::unusable(
             &read(Manner::Apply, "{kind: Pod, status: {}, spec: {$patch: x}}"),
             "patch",
@@ -87,17 +96,19 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::unknown(),
         patch::not_there_yet(key),
         patch::missing(key, Duration::from_secs(30)),
-        patch::managed_as_object(key, &claim(Some("0f3a"), vec![1])),
-        patch::managed_as_object(key, &claim(None, vec![0])),
+        patch::managed_as_object(key, &claim(Some("0f3a"), vec![1]), Stage::New),
+        patch::managed_as_object(key, &claim(None, vec![0]), Stage::Made),
         cannot(Trouble::Missing(at("/spec/paused"))),
         cannot(Trouble::NoParent(at("/metadata/labels"))),
         cannot(Trouble::NoList(at("/spec/args"))),
         cannot(Trouble::Annotated(at("/metadata/annotations"))),
         cannot(Trouble::Overgrown(at("/spec/template"))),
         cannot(Trouble::NoPosition { at: at("/spec/a/7"), length: 1 }),
+        cannot(Trouble::NoPosition { at: at("/spec/a/01"), length: 2 }),
         cannot(differs("/spec/replicas", "2", Some(json!(3)))),
         cannot(differs("/spec/replicas", "2", None)),
         cannot(differs("/data/a", "hunter2", Some(json!("hunter2")))),
+        patch::cannot(key, &moved_away, &Secrecy::default(), Stage::Anew),
         stands(elsewhere),
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
         stands(Problem::Forgotten { n: 1, path: path("data.a") }),
@@ -123,6 +134,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::no_former_owners(key),
         patch::held_by_patches(key, &contested, Stage::New),
         patch::held_by_patches(key, &contested, Stage::Made),
+        patch::too_many_fields(key, 300 << 10, 310 << 10),
         patch::wanted_twice(key, &[path("spec.paused"), path("spec.replicas")].into()),
         patch::taken_from_patches(key, &contested),
         patch::not_handed_back(key, &forbidden),
@@ -136,6 +148,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }));
     }
     messages.extend(patch::spared(key, &[path("metadata.labels")]));
+    messages.extend(patch::ignored(key, &[ignored]));
     messages.extend(patch::returns(key, &prospects));
     messages.extend(patch::returns(key, &prospects[2..3]));
     let notices = Notices {

@@ -44,7 +44,12 @@ pub(super) async fn plan(
     }
     if asked.session.memory.may_stray(asked.cluster.host(), &location.key()).await {
         let host = Some(asked.cluster.host());
-        return Err(messages::whereabouts::another_cluster(key, host).into());
+        return Err(messages::whereabouts::another_cluster(
+            key,
+            host,
+            messages::ownership::Whose::Object,
+        )
+        .into());
     }
     state.object_ref = Value::Known(ObjectRef::to(&location));
     // All of it is sent: what is ignored is so from then on, and just not shown.

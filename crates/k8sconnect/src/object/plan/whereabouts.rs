@@ -7,6 +7,7 @@ use tfplugin::Diagnostics;
 use super::Asked;
 use crate::guard::{self, Unread, Verdict, Way};
 use crate::messages;
+use crate::messages::ownership;
 use crate::object::delete::{Whose, whose};
 use crate::object::held::Held;
 use crate::object::home;
@@ -53,7 +54,8 @@ async fn recognise(session: &Session, cluster: &Cluster, held: &Held) -> Result<
         Verdict::Same => Ok(()),
         Verdict::Another => {
             let host = Some(cluster.host());
-            Err(messages::whereabouts::another_cluster(held.key(), host).into())
+            Err(messages::whereabouts::another_cluster(held.key(), host, ownership::Whose::Object)
+                .into())
         }
         Verdict::Unclear if held.stored.unread == Some(Unread::Unproved) => {
             found_after_all(cluster, held).await
@@ -97,7 +99,7 @@ async fn ask_the_object(
     if there {
         return Ok(());
     }
-    Err(messages::whereabouts::not_there_by_new_way(held.key()).into())
+    Err(messages::whereabouts::not_there_by_new_way(held.key(), ownership::Whose::Object).into())
 }
 
 /// The object as the plan itself sees it, where the refresh saw nothing. State may be far from the

@@ -141,9 +141,8 @@ impl Job<'_> {
         }
         former = forget(&former, &leaving, &key.gvk.api_version());
         let former = self.recorded(&former, &live, &trial).map_err(unreadable)?;
-        let marks = trial.outcome.footprints.iter().map(|it| it.marks.clone()).collect();
-        let fields = trial.outcome.meant();
-        let note = Note { digest, former: former.clone(), marks, fields };
+        let note = trial.note(digest, former.clone());
+        note.check(key, &trial.answer, Some(self.id))?;
         let content = surgery.content_of(&trial);
         // What is there already is not written again; that it is meant is.
         if content.change().is_none() && Note::on(&live, self.id).as_ref() == Some(&note) {

@@ -72,6 +72,9 @@ impl Asked<'_> {
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         notices.extend(messages::patch::takes(key, &trial.verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
+        let ignored = self.patch.ignored(&live, &trial.answer, &trial.outcome);
+        notices.extend(messages::patch::ignored(key, &ignored));
+        trial.note(String::new(), trial.verdict.lost.clone()).check(key, &trial.answer, None)?;
         remember(self.session, self.patch, None, &live, &trial);
         self.note_changed(&slot(self.patch, None), &live, &trial);
         Ok(PatchModel {
@@ -113,6 +116,8 @@ impl Asked<'_> {
         };
         let (live, trial) = self.tried(&surgery, live).await?;
         self.contested(&trial, adoption, Stage::Made, notices)?;
+        let former = if past.is_some() { held.former(&live) } else { Owners::default() };
+        trial.note(String::new(), former).check(key, &trial.answer, Some(held.id()))?;
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         let version = live["metadata"]["resourceVersion"].as_str();
         let told_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
@@ -203,6 +208,8 @@ impl Asked<'_> {
         notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
         notices.extend(messages::patch::takes(key, verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
+        let ignored = self.patch.ignored(live, &trial.answer, &trial.outcome);
+        notices.extend(messages::patch::ignored(key, &ignored));
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let leaving = trial.leaving(live, &held.manager()).map_err(unreadable)?;
         notices.extend(outlook::departure(held, live, &leaving, &verdict.left));

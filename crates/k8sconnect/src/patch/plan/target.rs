@@ -7,6 +7,7 @@ use tfplugin::{Diagnostic, Diagnostics};
 use tokio::time::Instant;
 
 use crate::guard::{self, Verdict, Way};
+use crate::messages::ownership::Whose;
 use crate::patch::PATIENCE;
 use crate::patch::held::Held;
 use crate::session::Session;
@@ -25,11 +26,14 @@ pub(super) async fn check_whereabouts(
         return Ok(());
     }
     match (guard::recognise(targets, held.stored.cluster.as_deref()).await, way) {
-        (Verdict::Another, _) => {
-            Err(messages::whereabouts::another_cluster(&held.key, Some(targets.host())).into())
-        }
+        (Verdict::Another, _) => Err(messages::whereabouts::another_cluster(
+            &held.key,
+            Some(targets.host()),
+            Whose::Patch,
+        )
+        .into()),
         (Verdict::Unclear, Way::Changed) if held.stored.target.is_some() => {
-            Err(messages::whereabouts::not_there_by_new_way(&held.key).into())
+            Err(messages::whereabouts::not_there_by_new_way(&held.key, Whose::Patch).into())
         }
         // Which cluster was patched is known, and this connection cannot show that it is this one.
         (Verdict::Unclear, Way::AsBefore) if held.stored.cluster.is_some() => {
@@ -74,7 +78,7 @@ pub(super) async fn look(
 ) -> Result<Option<(Location, Json, Sighting)>, Diagnostics> {
     let location = match held {
         Some(held) => held.location(targets).await?,
-        None => match place::judged(key, targets.place(&key.gvk).await, "target")? {
+        None => match place::judged(key, targets.place(&key.gvk).await, Whose::Patch)? {
             Placed::At(kind) => place::location(kind, key),
             Placed::NotYet(
                 NotYet::Kind { .. }
