@@ -1,6 +1,8 @@
 //! What is said about a body that cannot be read.
 
+use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest::{Manifest, ManifestError};
+use k8sconnect_core::yaml::Position;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::{count, paragraphs};
@@ -90,13 +92,18 @@ fn advice(error: &ManifestError) -> &'static str {
 pub(crate) fn oddities(manifest: &Manifest, attribute: Attribute) -> Diagnostics {
     let mut notices = Diagnostics::new();
     for (written, position) in manifest.boolean_keys() {
-        let detail = format!(
+        notices.push(attribute.on(read_as_boolean(manifest.key(), written, *position)));
+    }
+    notices
+}
+
+pub(super) fn read_as_boolean(key: &ObjectKey, written: &str, position: Position) -> Diagnostic {
+    Diagnostic::warning(
+        format!("A key of {key} is read as a boolean"),
+        format!(
             "At {position} the key `{written}` stands without quotes. YAML, as kubectl reads it, \
              makes a boolean of it, so that the object gets a key named `true` or `false`.\n\n\
              Put it in quotes if you mean the word."
-        );
-        let summary = format!("A key of {} is read as a boolean", manifest.key());
-        notices.push(attribute.on(Diagnostic::warning(summary, detail)));
-    }
-    notices
+        ),
+    )
 }

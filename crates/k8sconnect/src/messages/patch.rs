@@ -2,6 +2,7 @@
 
 mod give_and_take;
 mod moves;
+mod odd;
 mod operations;
 mod refused;
 
@@ -23,6 +24,7 @@ use super::stuck::spelt;
 
 pub(crate) use give_and_take::{ignored, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
+pub(crate) use odd::{going, oddities};
 pub(crate) use operations::{Stage, cannot};
 pub(crate) use refused::{in_doubt, not_taken, too_many_fields, unusable};
 

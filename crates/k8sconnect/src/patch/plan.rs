@@ -74,6 +74,7 @@ pub(crate) async fn plan(
         }
         return Ok(planned(later(proposed, held.as_ref())));
     };
+    notices.extend(odd(session, &config, held.as_ref(), &patch));
     let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
         notices.push(messages::object::terms_unknown());
         return Ok(planned(later(proposed, held.as_ref())));
@@ -187,6 +188,21 @@ fn settled_in(
         notices.push(messages::patch::no_namespace(patch.key()));
     }
     patch.without_namespace()
+}
+
+/// What is odd about the text: told with the text that brings it, and not again by the apply.
+/// Terraform validates twice a run, so it is not told there.
+fn odd(session: &Session, config: &PatchModel, held: Option<&Held>, patch: &Patch) -> Diagnostics {
+    let is_told = |held: &Held| {
+        held.model.written() == config.written() || !session.memory.has_read(held.id())
+    };
+    if held.is_some_and(is_told) {
+        return Diagnostics::new();
+    }
+    let texts = config.written();
+    let texts = texts.iter().filter_map(|(_, _, text)| text.as_str());
+    let found: Vec<_> = texts.flat_map(|text| patch.oddities(text)).collect();
+    messages::patch::oddities(patch.key(), patch.manner(), &found)
 }
 
 /// Whether what another patch holds is taken from it.

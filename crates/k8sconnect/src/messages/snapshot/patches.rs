@@ -5,7 +5,7 @@ use super::*;
 pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::handback::Prospect;
     use k8sconnect_core::patch::{
-        Claimed, Ignored, Manner, Patch, Pointer, Problem, Trouble, Unplaced, Verdict,
+        Claimed, Ignored, Manner, Oddity, Patch, Pointer, Problem, Trouble, Unplaced, Verdict,
     };
     use k8sconnect_core::scrub::Secrets;
     use k8sconnect_core::secrecy::Secrecy;
@@ -149,6 +149,15 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     }
     messages.extend(patch::spared(key, &[path("metadata.labels")]));
     messages.extend(patch::ignored(key, &[ignored]));
+    let position = k8sconnect_core::yaml::Position { line: 2, column: 3 };
+    let odd = [
+        Oddity::BooleanKey { written: "on".into(), position },
+        Oddity::Null(path("spec.paused")),
+        Oddity::OwnerReferences,
+    ];
+    messages.extend(patch::oddities(key, Manner::Apply, &odd));
+    let metadata = json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a.b/c"]});
+    messages.extend(patch::going(key, &json!({ "metadata": metadata })));
     messages.extend(patch::returns(key, &prospects));
     messages.extend(patch::returns(key, &prospects[2..3]));
     let notices = Notices {

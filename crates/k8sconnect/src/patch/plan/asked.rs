@@ -72,6 +72,7 @@ impl Asked<'_> {
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         notices.extend(messages::patch::takes(key, &trial.verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
+        notices.extend(messages::patch::going(key, &live));
         let ignored = self.patch.ignored(&live, &trial.answer, &trial.outcome);
         notices.extend(messages::patch::ignored(key, &ignored));
         trial.note(String::new(), trial.verdict.lost.clone()).check(key, &trial.answer, None)?;
@@ -208,6 +209,7 @@ impl Asked<'_> {
         notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
         notices.extend(messages::patch::takes(key, verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
+        notices.extend(messages::patch::going(key, live));
         let ignored = self.patch.ignored(live, &trial.answer, &trial.outcome);
         notices.extend(messages::patch::ignored(key, &ignored));
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);

@@ -1,0 +1,65 @@
+//! What is legal in a patch, but seldom meant.
+
+use serde_json::Value;
+
+use super::{Form, Manner, Patch};
+use crate::field::{FieldPath, PathElement};
+use crate::yaml::{self, Position};
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Oddity {
+    /// A key without quotes that is read as a boolean.
+    BooleanKey { written: String, position: Position },
+    /// A field of a partial object without a value: applying it does not remove it.
+    Null(FieldPath),
+    /// Whoever owns an object takes it along when it goes.
+    OwnerReferences,
+}
+
+impl Patch {
+    /// What is odd about the text that this patch was read from.
+    pub fn oddities(&self, text: &str) -> Vec<Oddity> {
+        let documents = yaml::parse_stream(text).unwrap_or_default();
+        let keys = documents.iter().flat_map(yaml::keys_read_as_booleans);
+        let mut found: Vec<_> =
+            keys.map(|(written, position)| Oddity::BooleanKey { written, position }).collect();
+        if self.manner() == Manner::Apply
+            && let Some(document) = documents.first()
+        {
+            nulls(&document.value, &mut FieldPath::default(), &mut found);
+        }
+        found.extend(self.names_owners().then_some(Oddity::OwnerReferences));
+        found
+    }
+
+    fn names_owners(&self) -> bool {
+        let stands = |object: &Value| !object["metadata"]["ownerReferences"].is_null();
+        match &self.form {
+            Form::Apply(manifest) => stands(manifest.value()),
+            Form::Merge(value) => stands(value),
+            Form::Json(operations) => operations.iter().any(|operation| {
+                operation.changes().iter().any(|at| at.0.starts_with(&OWNERS.map(String::from)))
+            }),
+        }
+    }
+}
+
+const OWNERS: [&str; 2] = ["metadata", "ownerReferences"];
+
+fn nulls(value: &Value, path: &mut FieldPath, found: &mut Vec<Oddity>) {
+    let mut below = |element, value| {
+        path.push(element);
+        nulls(value, path, found);
+        path.pop();
+    };
+    match value {
+        Value::Object(map) => {
+            map.iter().for_each(|(name, value)| below(PathElement::field(name.clone()), value));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(n, item)| below(PathElement::Index(n), item));
+        }
+        Value::Null => found.push(Oddity::Null(path.clone())),
+        _ => {}
+    }
+}

@@ -1,0 +1,70 @@
+//! What can be made, and is seldom meant.
+
+use serde_json::json;
+use testkit::Target;
+
+use super::{PATCH, Ward, said};
+
+#[tokio::test]
+async fn what_is_seldom_meant_is_told_with_the_text_that_brings_it_and_once() {
+    let ward = Ward::config_map().await;
+    let owner = "{apiVersion: v1, kind: ConfigMap, name: x, uid: u}";
+    let text = format!("{{data: {{a: null, on: x}}, metadata: {{ownerReferences: [{owner}]}}}}");
+    let plan = ward.core().plan(PATCH, &ward.config("patch", &text), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    for words in [
+        "`null` in `patch` removes nothing",
+        "the key `on` stands without quotes",
+        "the garbage collector deletes an object once its owner is gone",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let text = "data: {a: null, b: ours}";
+    let state = ward.create("patch", text).await;
+    assert_eq!(ward.live().await["data"], json!({"a": "", "b": "ours", "c": "helm"}));
+    ward.settled("patch", text, &state).await;
+    let text = "data: {a: null, b: other}";
+    let plan = ward.plan("patch", text, &state).await.unwrap();
+    assert!(said(&plan.diagnostics).contains("removes nothing"));
+    let text = "data: {a: null, b: ours}";
+    let plan = ward.plan("merge_patch", text, &state).await.unwrap();
+    assert!(!said(&plan.diagnostics).contains("removes nothing"));
+}
+
+#[tokio::test]
+async fn a_target_that_is_being_deleted_is_patched_with_a_warning() {
+    let ward = Ward::config_map().await;
+    let cluster = ward.world.cluster;
+    let hold = json!({"metadata": {"finalizers": ["example.com/hold"]}});
+    cluster.act_as("holder").merge_patch(&ward.target, hold).await.unwrap();
+    cluster.delete(&ward.target).await.unwrap();
+    let config = ward.config("merge_patch", "data: {a: ours}");
+    let plan = ward.core().plan(PATCH, &config, None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("is being deleted, and is patched all the same"), "{told}");
+    assert!(told.contains("example.com/hold"), "{told}");
+    let free = json!({"metadata": {"finalizers": null}});
+    cluster.act_as("holder").merge_patch(&ward.target, free).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_edit_that_the_server_ignores_is_told() {
+    let ward = Ward::deployment().await;
+    let quantity = "spec: {template: {spec: {containers: [{name: app, resources: {limits: \
+                    {cpu: '0.5'}}}]}}}";
+    let plan = ward.core().plan(PATCH, &ward.config("patch", quantity), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(!told.contains("does not change"), "{told}");
+    let name = ward.world.namespace.name().to_owned();
+    let namespace = Ward::of(ward.world, Target::new("v1", "Namespace", None, &name));
+    for (attribute, text, wanted) in [
+        ("merge_patch", "spec: {finalizers: [a.b/c]}", "wanted [\"a.b/c\"]"),
+        ("json_patch", r#"[{"op": "remove", "path": "/spec/finalizers/0"}]"#, "wanted (absent)"),
+    ] {
+        let config = namespace.config(attribute, text);
+        let plan = namespace.core().plan(PATCH, &config, None).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("the API server does not change `spec.finalizers"), "{told}");
+        assert!(told.contains(wanted), "{told}");
+    }
+}
