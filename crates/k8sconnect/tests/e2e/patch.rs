@@ -4,6 +4,7 @@
 mod drift;
 mod handback;
 mod killed;
+mod late;
 mod lost;
 mod refused;
 mod rivals;

@@ -2,9 +2,11 @@
 //! was there already and nothing of it is held.
 
 use serde_json::json;
+use tfplugin::Value;
 use tfplugin::harness::Action;
 
 use super::{PATCH, Ward, id, map, owners, refused, said};
+use crate::world::OBJECT;
 
 #[tokio::test]
 async fn a_field_that_a_patch_means_is_refused_to_others_though_its_value_was_there_already() {
@@ -184,4 +186,18 @@ async fn two_new_patches_of_one_field_are_refused_by_the_plan() {
     let told = refused(plan("data: {b: two, d: two}").await);
     assert!(told.contains("another patch of this configuration means the same fields"), "{told}");
     assert!(told.contains("data.b") && !told.contains("data.d"), "{told}");
+}
+
+#[tokio::test]
+async fn a_target_that_an_object_took_over_says_how_the_patch_goes() {
+    let ward = Ward::config_map().await;
+    let state = ward.create("merge_patch", "data: {a: ours}").await;
+    let body = ward.body().to_string();
+    let attributes = [("yaml_body", Value::from(body.as_str())), ("adopt", Value::from(true))];
+    let config = ward.world.config_with(attributes);
+    ward.core().create(OBJECT, &config).await.unwrap();
+    let told = refused(ward.plan("merge_patch", "data: {a: ours}", &state).await);
+    assert!(told.contains("and remove this patch"), "{told}");
+    assert!(told.contains("with `-refresh=false` it does not"), "{told}");
+    ward.destroy(&state).await;
 }
