@@ -242,8 +242,8 @@ pub(crate) fn held_by_patches(
         Stage::New | Stage::Anew => {
             "Patch the field in one place only. If the other patch is this one:\n\n  \
              - under a former address: say so with a `moved` block.\n  \
-             - removed from the configuration: it need not go first. Remove it in an apply of its \
-             own, or set `adopt = true`.\n  \
+             - removed from the configuration, or giving these fields up in the same run: it need \
+             not go first. Let it do so in an apply of its own, or set `adopt = true`.\n  \
              - about to be replaced with `create_before_destroy`: the old patch holds the fields \
              until it is destroyed. Remove `create_before_destroy`, so that it goes first, or set \
              `adopt = true`, so that its fields are handed over.\n  \
