@@ -7,7 +7,9 @@
 //!
 //! It also tells a plan that follows a read from the one that Terraform makes once more while it
 //! applies, in a process that reads nothing. And it hands on what one plan must know of another: what
-//! is taken over or destroyed by another address, made, or put right.
+//! is taken over or destroyed by another address ([`claims`]), made, or put right.
+
+mod claims;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,6 +22,9 @@ use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
+
+use claims::Claims;
+pub(crate) use claims::{Claim, Intent};
 
 /// Far more than Terraform reads at once unless told otherwise, and a few megabytes at most.
 const LATEST: usize = 256;
@@ -43,8 +48,7 @@ struct Content {
     elsewhere: BTreeMap<(String, ObjectKey), BTreeSet<String>>,
     uids: BTreeSet<String>,
     for_write: BTreeMap<String, Value>,
-    claimed: BTreeSet<String>,
-    destroyed: BTreeSet<String>,
+    claims: Claims,
     counted: BTreeSet<String>,
     replaceable: BTreeSet<String>,
     planned: BTreeMap<String, String>,
@@ -55,14 +59,6 @@ struct Content {
     created: BTreeSet<String>,
     mended: BTreeMap<(String, ObjectKey), BTreeMap<String, String>>,
     changed: BTreeMap<(String, ObjectKey), BTreeMap<String, Outlook>>,
-}
-
-/// Whether two addresses of one configuration want opposite things of one object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
-    Clear,
-    /// One address destroys what another takes over in the same run, or both make it.
-    Contradicted,
 }
 
 /// What a plan makes of an object.
@@ -92,6 +88,7 @@ impl Memory {
     /// Keeps the object that was read for the resource with this id.
     pub(crate) fn keep(&self, id: &str, uid: &str, live: Value) {
         self.content().uids.insert(uid.to_owned());
+        self.note_mark(uid, &live);
         self.keep_target(id, live);
     }
 
@@ -145,21 +142,7 @@ impl Memory {
         self.content().seen.get(id).cloned()
     }
 
-    /// Notes that an address plans to take this object over, or to make another one of its name.
-    pub(crate) fn claim_name(&self, uid: &str) -> Claim {
-        let mut content = self.content();
-        content.claimed.insert(uid.to_owned());
-        Self::claim(content.destroyed.contains(uid))
-    }
-
-    /// Notes that an address plans to destroy this object.
-    pub(crate) fn claim_destruction(&self, uid: &str) -> Claim {
-        let mut content = self.content();
-        content.destroyed.insert(uid.to_owned());
-        Self::claim(content.claimed.contains(uid))
-    }
-
-    /// Notes how a plan of the resource with this id, which state holds, is known again.
+    /// Notes what is planned for the resource with this id, which state holds.
     pub(crate) fn note_planned(&self, id: &str, what: &str) {
         self.content().planned.insert(id.to_owned(), what.to_owned());
         self.planned.notify_waiters();
@@ -348,7 +331,7 @@ impl Memory {
     }
 
     fn claim(contradicted: bool) -> Claim {
-        if contradicted { Claim::Contradicted } else { Claim::Clear }
+        if contradicted { Claim::HeldTwice } else { Claim::Clear }
     }
 
     /// Notes that this process has read for the resource with this id, which needs nothing of it.
@@ -406,15 +389,6 @@ mod tests {
     }
 
     #[test]
-    fn destroying_what_another_address_claims_is_seen_in_either_order() {
-        let memory = Memory::default();
-        assert_eq!(memory.claim_name("a"), Claim::Clear);
-        assert_eq!(memory.claim_destruction("a"), Claim::Contradicted);
-        assert_eq!(memory.claim_destruction("b"), Claim::Clear);
-        assert_eq!(memory.claim_name("b"), Claim::Contradicted);
-    }
-
-    #[test]
     fn two_bodies_of_one_name_are_two_addresses() {
         let memory = Memory::default();
         let host: Host = "https://a".parse().unwrap();
@@ -423,7 +397,7 @@ mod tests {
         let claim = |body: &Value| memory.claim_creation(&host, key.clone(), body);
         assert_eq!(claim(&json!({"a": 1})), Claim::Clear);
         assert_eq!(claim(&json!({"a": 1})), Claim::Clear, "the same address may ask again");
-        assert_eq!(claim(&json!({"a": 2})), Claim::Contradicted);
+        assert_eq!(claim(&json!({"a": 2})), Claim::HeldTwice);
         memory.end_creation(&host, &key);
         assert_eq!(claim(&json!({"a": 2})), Claim::Clear, "that one is over");
     }

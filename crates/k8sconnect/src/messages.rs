@@ -4,6 +4,7 @@
 //! summaries), why, and what to do next. Literals stand in backticks. Lines that must not be
 //! wrapped are indented. No secret is ever quoted.
 
+pub(crate) mod addresses;
 pub(crate) mod blast;
 pub(crate) mod body;
 pub(crate) mod connection;

@@ -1,5 +1,6 @@
 //! `k8sconnect_object`: one Kubernetes object, from the YAML that its author wrote.
 
+mod addresses;
 mod apply;
 mod blast;
 mod body;
@@ -26,6 +27,7 @@ use crate::connect;
 use crate::session::Session;
 use crate::terms::Terms;
 
+use addresses::Holder;
 pub(crate) use apply::new_key;
 pub(crate) use model::{ObjectModel, ObjectRef};
 
@@ -95,7 +97,13 @@ impl Resource for ObjectResource {
         notices: &mut Diagnostics,
     ) -> Result<Planned<ObjectModel>, Diagnostics> {
         let named = body::named(&request.config);
-        let planned = plan::plan(ctx, &self.session, request, notices).await;
+        let holder = request.prior.as_ref().and_then(Holder::of);
+        let mut planned = plan::plan(ctx, &self.session, request, notices).await;
+        if let (Some(holder), Ok(plan)) = (holder, &planned)
+            && let Err(contradiction) = holder.plans(&self.session, plan)
+        {
+            planned = Err(contradiction);
+        }
         *notices = named(std::mem::take(notices));
         planned.map_err(named)
     }

@@ -1,17 +1,15 @@
 //! What is said about one object: why it cannot be planned, applied, read or deleted.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8sconnect_cluster::{Error, NotYet};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::identity::{ID_ANNOTATION, IdentityChange, ObjectKey};
-use k8sconnect_core::import_id;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::owners::Owners;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
+use super::addresses::whose;
 use super::ownership::Whose;
 use super::refusal::{Subject, on_body, said};
 use super::stuck::{commands, what_holds};
@@ -108,7 +106,9 @@ pub(crate) fn protected(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} is protected from deletion"),
         "`delete_protection = true` stands in state.\n\n\
-         To delete the object, set `delete_protection = false`, apply that, and then destroy.",
+         To delete the object, set `delete_protection = false`, apply that, and then destroy. A \
+         resource that is tainted has to be untainted before that, with `terraform untaint \
+         ADDRESS` (or `tofu untaint ADDRESS`).",
     )
 }
 
@@ -122,27 +122,15 @@ pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
     )
 }
 
-/// One address destroys what another takes over, in the same run.
-pub(crate) fn destroyed_and_made(key: &ObjectKey) -> Diagnostic {
+/// A replacement that no change of the body asks for.
+pub(crate) fn protected_from_remaking(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
-        format!("{key} is to be destroyed and made by two addresses in the same run"),
-        "One resource address destroys the object, another makes it again or takes it over with \
-         `adopt = true`. Which comes first is chance, and the object might be lost.\n\n\
-         If only the address changed, say so, and nothing is destroyed:\n\n  \
-         moved {\n    from = OLD_ADDRESS\n    to   = NEW_ADDRESS\n  }\n\n\
-         Where the new address holds another object so far, as in a `count` that lost an item, move \
-         that one aside first, both with `terraform state mv`.",
-    )
-}
-
-/// Two addresses of one configuration mean the same object.
-pub(crate) fn made_twice(key: &ObjectKey) -> Diagnostic {
-    Diagnostic::error(
-        format!("{key} is made by two addresses in the same run"),
-        "Two resource addresses, such as two keys of a `for_each`, have the same kind, namespace \
-         and name. There can be one such object, and each address would overwrite what the other \
-         wrote.\n\n\
-         Give each its own `metadata.name` or namespace, or remove one of the two.",
+        format!("{key} would be deleted and made anew, but is protected from deletion"),
+        "The resource is tainted, or `-replace` names it, and `delete_protection = true` forbids to \
+         delete the object.\n\n\
+         To keep it, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`), or leave \
+         `-replace` out. To have it made anew, set `delete_protection = false` after that, apply \
+         it alone, and then run with `-replace=ADDRESS`.",
     )
 }
 
@@ -392,23 +380,6 @@ pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>, whose: Whose)
     .at(AttributePath::root(attribute))
 }
 
-/// Who has the object now.
-fn whose(live: &Value) -> String {
-    let owners = Owners::of_object(live).unwrap_or_default();
-    let names: BTreeSet<_> =
-        owners.0.iter().map(|owner| format!("`{}`", owner.manager.name)).collect();
-    let mut who = if names.is_empty() {
-        "No manager is recorded on it.".to_owned()
-    } else {
-        let names: Vec<_> = names.into_iter().collect();
-        format!("Its fields are held by {}.", names.join(", "))
-    };
-    if let Some(id) = live["metadata"]["annotations"][ID_ANNOTATION].as_str() {
-        who.push_str(&format!(" It bears the k8sconnect id `{id}`: another state may hold it."));
-    }
-    who
-}
-
 pub(crate) fn adopts(key: &ObjectKey, live: &Value) -> Diagnostic {
     Diagnostic::warning(
         format!("{key} exists already and will be taken over"),
@@ -426,34 +397,6 @@ pub(crate) fn waits_for_predecessor(key: &ObjectKey) -> Diagnostic {
         format!("{key} is being deleted at the moment"),
         "Apply waits until the old one is gone, and then creates yours. Its fields are shown as \
          known after apply.",
-    )
-}
-
-pub(crate) fn exists(desired: &Manifest, live: &Value) -> Diagnostic {
-    let key = desired.key();
-    let ways_out = match desired.is_stored() {
-        true => format!(
-            "To take it over as it is, set `adopt = true`, or import it:\n\n  \
-             terraform import ADDRESS '{}'\n\n\
-             The plan then tells what changes.",
-            import_id::of(key)
-        ),
-        // An import writes down what it finds, which is what a body that is never stored is to
-        // prevent.
-        false => "To take it over as it is, set `adopt = true`: the plan then tells what changes, \
-                  and nothing of the object comes into state. An import would store what the \
-                  object holds, until the next apply."
-            .to_owned(),
-    };
-    Diagnostic::error(
-        format!("{key} exists already"),
-        paragraphs([
-            &whose(live),
-            &format!(
-                "It is not in this state, so it is not taken over unasked. {ways_out} Otherwise \
-                 give yours another name."
-            ),
-        ]),
     )
 }
 

@@ -27,6 +27,7 @@ use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use serde_json::json;
 use tfplugin::{AttributePath, Diagnostic, Mismatch};
 
+use super::addresses::Stage;
 use super::blast::Fate;
 use super::connection::Entry;
 use super::manifest::Attribute;
@@ -154,8 +155,10 @@ fn object_messages() -> Vec<Diagnostic> {
         object::protected(key),
         object::protected_from_replacement(key),
         object::taken_over(key, "0f3a"),
-        object::destroyed_and_made(key),
-        object::made_twice(key),
+        object::protected_from_remaking(key),
+        addresses::destroyed_and_made(key),
+        addresses::made_twice(key),
+        addresses::held_twice(key),
         object::never_still(key),
         object::replaced_by_others(key),
         object::restored(key),
@@ -175,9 +178,11 @@ fn object_messages() -> Vec<Diagnostic> {
         served::target_moved(key, &Gvk::new("apps/v2", "Deployment")),
         object::adopts(key, &live),
         object::waits_for_predecessor(key),
-        object::exists(&web, &live),
+        addresses::exists(&web, &live, Stage::Plan),
+        addresses::exists(&web, &live, Stage::Apply),
+        addresses::in_the_way(key, &live),
         object::recreated(key, &live),
-        object::exists(&web.clone().never_stored("1"), &live),
+        addresses::exists(&web.clone().never_stored("1"), &live, Stage::Plan),
         object::changed_meanwhile(key),
         object::ownership_unreadable(key, &FieldsV1Error("x:y".into())),
         object::answered_otherwise(key, &[surprise]),

@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
 use tokio::time::Instant;
 
+use super::addresses;
 use super::blast;
 use super::held::Held;
 use super::home::gone_from_home;
@@ -21,7 +22,7 @@ use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::guard::Unread;
 use crate::look::{Unserved, unserved};
-use crate::memory::Claim;
+use crate::memory::Intent;
 use crate::messages;
 use crate::messages::blast::Fate;
 use crate::messages::ownership;
@@ -56,9 +57,7 @@ pub(crate) async fn plan(
         Some(Unread::NoEntry) | None => {}
     }
     session.memory.note_planned(held.id(), "");
-    if session.memory.claim_destruction(held.uid()) == Claim::Contradicted {
-        return Err(messages::object::destroyed_and_made(held.key()).into());
-    }
+    addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
     held.check_way_to_end(session)?;
     match held.terms.deletion.protection {
         Protection::Protected => Err(messages::object::protected(held.key()).into()),

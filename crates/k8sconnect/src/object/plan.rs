@@ -45,6 +45,10 @@ pub(crate) async fn plan(
         session.memory.note_planned(held.id(), "");
     }
     let identify = held.is_none();
+    let predecessor = match identify {
+        true => session.memory.replaced_by(&private.to_bytes()),
+        false => None,
+    };
     let planned = |state| {
         // One that is not known yet is given at apply: OpenTofu cannot store it.
         let identity = identify.then(|| identity::of(&state)).filter(Value::is_wholly_known);
@@ -87,6 +91,7 @@ pub(crate) async fn plan(
         if let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? {
             let way = way(&config, held);
             whereabouts::check_before_replacing(session, &cluster, way, held).await?;
+            whereabouts::look_before_replacing(&cluster, way, held).await?;
         }
         match Moment::of(ctx, session, held.id()) {
             Moment::Applying => {
@@ -111,7 +116,8 @@ pub(crate) async fn plan(
     let way = held.as_ref().map_or(Way::AsBefore, |held| way(&config, held));
     let asked = Asked { ctx, session, cluster: &cluster, way, desired: &desired, terms: &terms };
     let Some(held) = &held else {
-        return Ok(planned(creation::plan(&asked, proposed, notices).await?));
+        let predecessor = predecessor.as_deref();
+        return Ok(planned(creation::plan(&asked, predecessor, proposed, notices).await?));
     };
     if held.uid().is_empty() {
         return Err(messages::upgrade::refresh_first(held.key()).into());

@@ -23,7 +23,7 @@ use crate::look::{Look, look_in_any_version};
 use crate::messages;
 use crate::messages::whereabouts::Way;
 use crate::session::{Entry, Session};
-use crate::terms::Terms;
+use crate::terms::{Protection, Terms};
 
 pub(crate) async fn read(
     session: &Session,
@@ -101,6 +101,9 @@ pub(crate) async fn read(
         state.managed_state_projection = Value::Known(projection);
     }
     session.memory.keep(held.id(), &uid, live);
+    if held.terms.deletion.protection == Protection::Protected {
+        session.memory.note_protected(&uid);
+    }
     state.uid = Value::Known(uid);
     Ok(ReadAnswer::Present { state, private, identity: None })
 }

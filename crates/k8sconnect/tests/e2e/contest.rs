@@ -147,15 +147,22 @@ spec:
 }
 
 #[tokio::test]
-async fn an_address_that_destroys_what_another_adopts_is_stopped_and_moved_does_it() {
-    let at = Workspace::new(Tool::Terraform).await;
+async fn an_address_that_destroys_what_another_has_is_stopped_and_moved_does_it() {
+    let mut at = Workspace::new(Tool::Terraform).await;
+    let kubeconfig = at.runner.directory().join("kubeconfig");
+    at.runner.env("KUBECONFIG", kubeconfig.to_str().unwrap());
     at.objects(&[("old", CONFIG_MAP)]).init().await;
     at.apply().await;
     let uid = at.cluster.read(&settings(&at)).await.unwrap().unwrap()["metadata"]["uid"].clone();
-    at.object_with("new", CONFIG_MAP, "adopt = true");
-    let plan = at.plan_fails().await;
-    says(&plan.text, "is to be destroyed and made by two addresses in the same run");
-    says(&plan.text, "moved {");
+    let import = "import {\n  to = k8sconnect_object.new\n  id = \"NS/configmap/settings\"\n}\n";
+    let import = import.replace("NS", at.namespace.name());
+    for (arguments, import) in [("adopt = true", ""), ("", import.as_str())] {
+        at.object_with("new", CONFIG_MAP, arguments).runner.write("import.tf", import).unwrap();
+        let plan = at.plan_fails().await;
+        says(&plan.text, "is to be destroyed and made by two addresses in the same run");
+        says(&plan.text, "moved {");
+    }
+    at.runner.write("import.tf", "").unwrap();
 
     at.runner
         .write(

@@ -198,9 +198,9 @@ async fn a_taint_does_not_get_past_protection() {
     let uid = at.cluster.read(&settings(&at)).await.unwrap().unwrap()["metadata"]["uid"].clone();
     let run = at.runner.apply_with(&["-replace=k8sconnect_object.settings"]).await.unwrap();
     assert!(!run.succeeded(), "{}", run.text);
-    says(&run.text, "is protected from deletion");
+    says(&run.text, "would be deleted and made anew, but is protected from deletion");
     at.runner.run(&["taint", "k8sconnect_object.settings"]).await.unwrap().successful().unwrap();
-    assert!(!at.runner.apply().await.unwrap().succeeded());
+    says(&at.plan_fails().await.text, "run `terraform untaint ADDRESS`");
     let live = at.cluster.read(&settings(&at)).await.unwrap().unwrap();
     assert_eq!(live["metadata"]["uid"], uid, "it was not touched");
     at.runner.run(&["untaint", "k8sconnect_object.settings"]).await.unwrap().successful().unwrap();

@@ -306,3 +306,49 @@ data: {a: b}
     at.plan_empty().await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn under_one_name_create_before_destroy_is_refused_and_nothing_is_lost() {
+    for tool in Tool::ALL {
+        let at = Workspace::new(tool).await;
+        let map = format!("{CONFIG_MAP}immutable: true\n");
+        // Whoever depends on a resource passes the setting on to it.
+        let written = |map: &str, arguments: &str, lifecycle: &str| {
+            let ours = at.resource("settings", map, arguments);
+            let after = CONFIG_MAP.replace("name: settings", "name: after");
+            let after = after.replace("hello", "${k8sconnect_object.settings.uid}");
+            let after = at.resource("after", &after, lifecycle);
+            at.runner.write("main.tf", &format!("{ours}\n{after}")).unwrap();
+        };
+        let first = "lifecycle { create_before_destroy = true }";
+        written(&map, "", first);
+        at.init().await;
+        at.apply().await;
+        let changed = map.replace("hello", "goodbye");
+        written(&changed, "", first);
+        says(&at.plan_changes().await.text, "+/- create replacement and then destroy");
+        let refused = at.runner.apply().await.unwrap();
+        says(&refused.text, "`create_before_destroy` makes the new one before the old one goes");
+        // State is as it was.
+        written(&map, "", first);
+        at.plan_empty().await;
+        let mut adopt = "";
+        if tool == Tool::OpenTofu {
+            // It does not say when it applies. Where nothing but the user asks for the replacement,
+            // its second plan is refused, and leaves the old object set aside. The way out that
+            // the next plan names works.
+            let replace = "-replace=k8sconnect_object.settings";
+            assert!(!at.runner.apply_with(&[replace]).await.unwrap().succeeded());
+            says(&at.plan_fails().await.text, "If the old object is shown as deposed");
+            let address = "k8sconnect_object.settings";
+            at.runner.state(&["rm", address]).await.unwrap().successful().unwrap();
+            adopt = "adopt = true";
+            written(&map, adopt, first);
+            at.apply().await;
+        }
+        written(&changed, adopt, "");
+        at.apply().await;
+        at.plan_empty().await;
+        at.destroy().await;
+    }
+}

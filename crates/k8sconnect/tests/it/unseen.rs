@@ -85,6 +85,13 @@ async fn a_plan_by_credentials_that_may_not_look_is_an_error_and_never_no_change
             assert!(refused.contains("nothing can be planned for it"), "{kind}: {refused}");
             assert!(refused.contains("Nothing was changed"), "{kind}: {refused}");
 
+            if *kind == OBJECT {
+                let renamed = json!({ "yaml_body": story.world.config_map("renamed") });
+                let refused = core.plan(kind, &value(&renamed), Some(&kept)).await.unwrap_err();
+                let refused = refused.to_string();
+                assert!(refused.contains("nothing can be planned for it"), "renamed: {refused}");
+            }
+
             // A later process that does not read finds the note, and looks.
             let later = self::core(&story.world, &json!({ "cluster": cluster })).await;
             let refused = later.plan(kind, &config, Some(&kept)).await.unwrap_err().to_string();

@@ -57,6 +57,22 @@ impl Core {
         Ok(first.outcome(action, Vec::new()))
     }
 
+    /// Plans what `-replace` asks for: twice, whatever the first answer is.
+    pub async fn plan_replacement(
+        &self,
+        ty: &str,
+        config: &Value,
+        prior: &State,
+    ) -> Result<PlanOutcome, Failure> {
+        self.validate(ty, config).await?;
+        let (private, identity) = (prior.private.clone(), prior.identity.as_ref());
+        let first = self.plan_once(ty, config, &prior.value, private, identity).await?;
+        let second = self.plan_once(ty, config, &Value::Null, first.private, None).await?;
+        // What the second answer warns of is not shown.
+        let outcome = second.outcome(Action::Replace, Vec::new());
+        Ok(PlanOutcome { diagnostics: first.diagnostics, ..outcome })
+    }
+
     /// Plans the end of an object.
     pub async fn plan_destroy(&self, ty: &str, prior: &State) -> Result<PlanOutcome, Failure> {
         let resource = self.resource(ty)?;

@@ -15,6 +15,7 @@ use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
 use super::Work;
+use crate::messages::addresses::Stage;
 use crate::messages::refusal::{Deed, not_written};
 use crate::object::read::seen_of;
 use crate::place::{location, place};
@@ -43,7 +44,9 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
     let location = location(kind?, key);
     let answer = write(work, &mut turn, &id, &location, deadline).await;
     memory.end_creation(host, &location.key());
-    Ok(Made { answer: answer?, id, location })
+    let answer = answer?;
+    memory.end_claim(answer.object["metadata"]["uid"].as_str().unwrap_or_default());
+    Ok(Made { answer, id, location })
 }
 
 async fn write(
@@ -146,7 +149,7 @@ async fn in_the_way(
     }
     let other = metadata["annotations"][ID_ANNOTATION].as_str().unwrap_or_default();
     if work.session.memory.has_created(other) {
-        return Err(messages::object::made_twice(key).into());
+        return Err(messages::addresses::made_twice(key).into());
     }
     if !metadata["deletionTimestamp"].is_null() {
         let uid = metadata["uid"].as_str().unwrap_or_default();
@@ -161,7 +164,9 @@ async fn in_the_way(
     }
     match work.terms.adoption {
         Adoption::TakeOver => take_over(work, location, id, answer.object).await,
-        Adoption::Refuse => Err(messages::object::exists(&work.manifest, &answer.object).into()),
+        Adoption::Refuse => {
+            Err(messages::addresses::exists(&work.manifest, &answer.object, Stage::Apply).into())
+        }
     }
 }
 

@@ -232,7 +232,7 @@ async fn recall(
     match asked.session.memory.recall(held.id()) {
         Recollection::Seen(live) => Ok(Some(live)),
         Recollection::NeverRead if held.stored.unread.is_some() => {
-            whereabouts::catch_up(asked, held, location).await.map(Some)
+            whereabouts::catch_up(asked.cluster, asked.way, held, location).await.map(Some)
         }
         Recollection::NeverRead => Ok(None),
         Recollection::Faded => look(asked, location).await,

@@ -1,8 +1,9 @@
 //! Planning an object that state does not hold.
 
 use k8sconnect_cluster::{Location, Observation, Placed};
-use k8sconnect_core::identity::ID_ANNOTATION;
+use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::ignore::Yielded;
+use k8sconnect_core::immutable::{Suspicion, suspects};
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
@@ -11,16 +12,21 @@ use tfplugin::{Diagnostics, Value};
 
 use super::{Asked, later, proof};
 use crate::leaves;
-use crate::memory::{Claim, Outlook};
+use crate::memory::{Claim, Intent, Outlook};
+use crate::messages::addresses::Stage;
+use crate::object::addresses;
 use crate::object::blast;
 use crate::object::model::{ObjectModel, ObjectRef};
 use crate::object::read::seen_of;
 use crate::place::{location, place};
-use crate::terms::Adoption;
+use crate::terms::{Adoption, Protection};
 use crate::{MANAGER, messages};
 
+/// Plans it. `predecessor` is the id of the object that it follows, if this is the second half of a
+/// replacement; of a tainted one nothing is said.
 pub(super) async fn plan(
     asked: &Asked<'_>,
+    predecessor: Option<&str>,
     proposed: ObjectModel,
     notices: &mut Diagnostics,
 ) -> Result<ObjectModel, Diagnostics> {
@@ -30,8 +36,8 @@ pub(super) async fn plan(
     let claim = |key| asked.session.memory.claim_creation(asked.cluster.host(), key, body);
     let kind = match place(asked.cluster, key).await? {
         Placed::At(kind) => kind,
-        Placed::NotYet(_) if claim(key.clone()) == Claim::Contradicted => {
-            return Err(messages::object::made_twice(key).into());
+        Placed::NotYet(_) if claim(key.clone()) == Claim::HeldTwice => {
+            return Err(messages::addresses::made_twice(key).into());
         }
         Placed::NotYet(why) => {
             notices.push(messages::object::planned_blind(key, &why));
@@ -39,8 +45,8 @@ pub(super) async fn plan(
         }
     };
     let location = location(kind, asked.desired.key());
-    if claim(location.key()) == Claim::Contradicted {
-        return Err(messages::object::made_twice(key).into());
+    if claim(location.key()) == Claim::HeldTwice {
+        return Err(messages::addresses::made_twice(key).into());
     }
     if asked.session.memory.may_stray(asked.cluster.host(), &location.key()).await {
         let host = Some(asked.cluster.host());
@@ -56,7 +62,11 @@ pub(super) async fn plan(
     let (ignoring, unseen) = asked.terms.ignoring(asked.desired, &Yielded::new());
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = asked.desired.to_applied();
-    match asked.observe(&location, content, None, Guard::Absent).await? {
+    let observation = asked.observe(&location, content, None, Guard::Absent).await?;
+    if let Observation::Exists(live) = &observation {
+        agreed(asked, predecessor, live)?;
+    }
+    match observation {
         Observation::Answered(answer) => {
             let decision = asked.decide(planner, None, None, &answer, notices)?;
             // Whose fields are yielded, only the object will show; what a body holds that is never
@@ -67,17 +77,15 @@ pub(super) async fn plan(
             }
         }
         Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
-        Observation::Exists(live) if contradicted(asked, &live) => {
-            return Err(messages::object::destroyed_and_made(key).into());
-        }
         Observation::Exists(live)
             if id_of(&live).is_some_and(|id| asked.session.memory.has_created(id)) =>
         {
-            return Err(messages::object::made_twice(key).into());
+            return Err(messages::addresses::made_twice(key).into());
         }
         // The predecessor of a replacement, which is there until the apply deletes it, or an
         // object that is going anyway.
         Observation::Exists(live) if asked.session.memory.holds(uid_of(&live)) => {
+            protected(asked, key, &live)?;
             if !is_going(&live) {
                 proof::succession(asked, &location, &live, notices).await?;
             }
@@ -88,16 +96,12 @@ pub(super) async fn plan(
         }
         Observation::Exists(live) => match asked.terms.adoption {
             Adoption::TakeOver => {
-                state.managed_state_projection = adoption(asked, &location, &live, notices).await?;
+                state.managed_state_projection = takeover(asked, &location, &live, notices).await?;
                 return Ok(state);
             }
             Adoption::Refuse => {
-                let (memory, host) = (&asked.session.memory, asked.cluster.host());
-                return Err(match memory.was_recreated(host, &location.key()) {
-                    true => messages::object::recreated(key, &live),
-                    false => messages::object::exists(asked.desired, &live),
-                }
-                .into());
+                state.managed_state_projection = refusal(asked, &location, &live, notices).await?;
+                return Ok(state);
             }
         },
         Observation::Refused(status) if asked.is_redefined(&location, &status) => {
@@ -110,6 +114,21 @@ pub(super) async fn plan(
     // Whoever waited for one of this name has to wait for the new one.
     asked.session.memory.note_made(asked.cluster.host(), location.key());
     Ok(state)
+}
+
+/// Takes over an object that is in the way. What it cannot become is left to the write during an
+/// apply, for the reason that [`refusal`] gives.
+async fn takeover(
+    asked: &Asked<'_>,
+    location: &Location,
+    live: &Json,
+    notices: &mut Diagnostics,
+) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
+    let applying = asked.ctx.capabilities().deferral_allowed;
+    match adoption(asked, location, live, notices).await {
+        Err(_) if applying && must_be_replaced(asked, location, live).await? => Ok(Value::Unknown),
+        taken => taken,
+    }
 }
 
 /// What taking over an object would come to.
@@ -149,12 +168,75 @@ async fn adoption(
     }
 }
 
-/// Whether another address of this configuration destroys what this one takes over, or makes anew
-/// under the same name.
-fn contradicted(asked: &Asked<'_>, live: &Json) -> bool {
-    let (memory, uid) = (&asked.session.memory, uid_of(live));
-    let claims = asked.terms.adoption == Adoption::TakeOver || memory.holds(uid);
-    claims && memory.claim_name(uid) == Claim::Contradicted
+/// Refuses what another address of this configuration holds, or destroys.
+fn agreed(asked: &Asked<'_>, predecessor: Option<&str>, live: &Json) -> Result<(), Diagnostics> {
+    let uid = uid_of(live);
+    if asked.terms.adoption == Adoption::TakeOver || asked.session.memory.holds(uid) {
+        addresses::claim(asked.session, asked.key(), uid, predecessor, Intent::Make)?;
+    }
+    Ok(())
+}
+
+/// Refuses an object that is in the way. Not so during an apply, where it may be the one that this
+/// resource replaces, which state has set aside because of `create_before_destroy`: an error in a
+/// plan would leave it aside for good, one of the write that follows does not.
+async fn refusal(
+    asked: &Asked<'_>,
+    location: &Location,
+    live: &Json,
+    notices: &mut Diagnostics,
+) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
+    let (memory, host) = (&asked.session.memory, asked.cluster.host());
+    if memory.was_recreated(host, &location.key()) {
+        return Err(messages::object::recreated(asked.key(), live).into());
+    }
+    let exists = |stage| messages::addresses::exists(asked.desired, live, stage).into();
+    if id_of(live).is_none() || memory.has_read_any() {
+        return Err(exists(Stage::Plan));
+    }
+    if asked.ctx.capabilities().deferral_allowed {
+        // Whatever the plan that the user saw has promised for one that was not there then.
+        let likely = adoption(asked, location, live, &mut Diagnostics::new()).await;
+        return Ok(likely.unwrap_or(Value::Unknown));
+    }
+    // OpenTofu does not say that it applies.
+    if must_be_replaced(asked, location, live).await? {
+        notices.push(messages::addresses::in_the_way(asked.key(), live));
+        return Ok(Value::Unknown);
+    }
+    Err(exists(Stage::Apply))
+}
+
+/// Whether an object of ours could become what is wanted only by being replaced.
+async fn must_be_replaced(
+    asked: &Asked<'_>,
+    location: &Location,
+    live: &Json,
+) -> Result<bool, Diagnostics> {
+    let key = asked.key();
+    let owners = Owners::of_object(live)
+        .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+    let version = key.gvk.api_version();
+    let ours = owners.0.iter().map(|owner| &owner.manager).find(|it| it.applies_as(MANAGER));
+    if ours.is_some_and(|ours| ours.api_version != version) {
+        return Ok(true);
+    }
+    let content = asked.desired.to_applied();
+    Ok(match asked.observe(location, content, None, Guard::Uid(uid_of(live))).await? {
+        Observation::Refused(status) => {
+            matches!(suspects(&status, asked.desired.value()), Suspicion::Fields(_))
+        }
+        _ => false,
+    })
+}
+
+/// What is tainted, or named by `-replace`, is planned as a creation, and protected all the same.
+fn protected(asked: &Asked<'_>, key: &ObjectKey, live: &Json) -> Result<(), Diagnostics> {
+    let configured = asked.terms.deletion.protection == Protection::Protected;
+    if configured || asked.session.memory.is_protected(uid_of(live)) {
+        return Err(messages::object::protected_from_remaking(key).into());
+    }
+    Ok(())
 }
 
 fn id_of(object: &Json) -> Option<&str> {

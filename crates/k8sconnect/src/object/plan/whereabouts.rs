@@ -4,7 +4,6 @@ use k8sconnect_cluster::{Cluster, Error, Found, Location, Targets};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
-use super::Asked;
 use crate::guard::{self, Unread, Verdict, Way};
 use crate::messages;
 use crate::messages::ownership;
@@ -102,24 +101,38 @@ async fn ask_the_object(
     Err(messages::whereabouts::not_there_by_new_way(held.key(), ownership::Whose::Object).into())
 }
 
+/// Refuses to replace an object that neither the refresh nor the plan could look at.
+pub(super) async fn look_before_replacing(
+    cluster: &Cluster,
+    way: Way,
+    held: &Held,
+) -> Result<(), Diagnostics> {
+    if held.stored.unread.is_none() {
+        return Ok(());
+    }
+    let location = held.location(cluster).await?;
+    catch_up(cluster, way, held, &location).await.map(drop)
+}
+
 /// The object as the plan itself sees it, where the refresh saw nothing. State may be far from the
 /// truth then, and is no ground for a plan; that the object is gone can only be told, since it is
 /// too late to plan it anew.
 pub(super) async fn catch_up(
-    asked: &Asked<'_>,
+    cluster: &Cluster,
+    way: Way,
     held: &Held,
     location: &Location,
 ) -> Result<Json, Diagnostics> {
     let key = held.key();
-    let gone = match asked.cluster.get(location).await {
+    let gone = match cluster.get(location).await {
         Ok(Found::Object(answer)) => match whose(held, &answer.object) {
             Whose::Ours | Whose::AnotherState(_) => return Ok(answer.object),
-            Whose::AnotherObject => messages::whereabouts::gone_unseen(key, asked.way),
+            Whose::AnotherObject => messages::whereabouts::gone_unseen(key, way),
         },
-        Ok(Found::Absent(_)) => messages::whereabouts::gone_unseen(key, asked.way),
+        Ok(Found::Absent(_)) => messages::whereabouts::gone_unseen(key, way),
         Ok(Found::NotServed(_)) => messages::served::kind_unserved(key),
         Err(error) => return Err(messages::whereabouts::seen_by_nobody(key, &error).into()),
     };
-    home::looked_for_at_home(asked.cluster, held).await?;
+    home::looked_for_at_home(cluster, held).await?;
     Err(gone.into())
 }

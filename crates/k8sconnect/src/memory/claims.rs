@@ -1,0 +1,235 @@
+//! What the addresses of one configuration want of one object.
+//!
+//! Each address is planned by itself, and none says which one it is. One that holds the object is
+//! known by the id that it gave it; one that is about to make it, or to take it over, has none yet.
+//! What two of them want may contradict, and whichever is planned last finds out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hasher};
+
+use k8sconnect_core::identity::ID_ANNOTATION;
+use serde_json::Value;
+
+use super::Memory;
+
+/// What an address plans for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// To hold it on, changed or not; or to hold it from now on, after an import.
+    Keep,
+    /// To take it over, or to make another one of its name.
+    Make,
+    /// To delete it and make another one instead.
+    Replace,
+    Destroy,
+}
+
+/// Whether two addresses of one configuration want opposite things of one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    Clear,
+    /// One would delete what the other is to have.
+    Lost,
+    /// Both are to have it.
+    HeldTwice,
+}
+
+#[derive(Default)]
+pub(super) struct Claims {
+    objects: BTreeMap<String, Object>,
+    protected: BTreeSet<String>,
+    /// Ids by a hash of the private state that their plans handed on.
+    handed_on: BTreeMap<u64, String>,
+}
+
+#[derive(Default)]
+struct Object {
+    wanted: BTreeMap<Option<String>, Intent>,
+    mark: Mark,
+}
+
+/// The id that the object bears.
+#[derive(Default)]
+enum Mark {
+    #[default]
+    Unseen,
+    Seen(Option<String>),
+}
+
+impl Memory {
+    /// Notes what an address plans for this object: the one that gave it this id, or one that has
+    /// none for it.
+    pub(crate) fn claim_object(&self, uid: &str, id: Option<&str>, intent: Intent) -> Claim {
+        let mut content = self.content();
+        if intent != Intent::Make {
+            content.uids.insert(uid.to_owned());
+        }
+        content.claims.claim(uid, id, intent)
+    }
+
+    /// Notes that an object was made, or taken over, as it was planned.
+    pub(crate) fn end_claim(&self, uid: &str) {
+        self.content().claims.end(uid);
+    }
+
+    /// Notes whose id an object was seen to bear.
+    pub(super) fn note_mark(&self, uid: &str, live: &Value) {
+        let mark = live["metadata"]["annotations"][ID_ANNOTATION].as_str();
+        self.content().claims.note_mark(uid, mark);
+    }
+
+    /// Notes that state protects the object with this uid from deletion.
+    pub(crate) fn note_protected(&self, uid: &str) {
+        self.content().claims.protected.insert(uid.to_owned());
+    }
+
+    pub(crate) fn is_protected(&self, uid: &str) -> bool {
+        self.content().claims.protected.contains(uid)
+    }
+
+    /// Notes what the plan of the resource with this id hands on in private. A replacement is
+    /// planned once more, as a creation, and given just that.
+    pub(crate) fn note_handed_on(&self, private: &[u8], id: &str) {
+        if !private.is_empty() {
+            self.content().claims.handed_on.insert(hash_of(private), id.to_owned());
+        }
+    }
+
+    /// The id of the resource that a creation replaces, by what its plan handed on.
+    pub(crate) fn replaced_by(&self, private: &[u8]) -> Option<String> {
+        self.content().claims.handed_on.get(&hash_of(private)).cloned()
+    }
+
+    /// Whether this process has read anything that state holds, as a plan does and an apply does
+    /// not.
+    pub(crate) fn has_read_any(&self) -> bool {
+        !self.content().ids.is_empty()
+    }
+}
+
+fn hash_of(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+impl Claims {
+    /// Notes the id that an object was seen to bear.
+    fn note_mark(&mut self, uid: &str, id: Option<&str>) {
+        self.objects.entry(uid.to_owned()).or_default().mark = Mark::Seen(id.map(str::to_owned));
+    }
+
+    /// Notes what the address that gave the object this id wants of it, or one that gave it none.
+    /// Of one address, the last word counts.
+    fn claim(&mut self, uid: &str, id: Option<&str>, intent: Intent) -> Claim {
+        let object = self.objects.entry(uid.to_owned()).or_default();
+        let who = id.map(str::to_owned);
+        let others = object.wanted.iter().filter(|(other, _)| **other != who);
+        let claim = others
+            .map(|(other, theirs)| object.judge((id, intent), (other.as_deref(), *theirs)))
+            .find(|claim| *claim != Claim::Clear);
+        object.wanted.insert(who, intent);
+        claim.unwrap_or(Claim::Clear)
+    }
+
+    /// Notes that what an address without an id wanted of the object is done.
+    fn end(&mut self, uid: &str) {
+        if let Some(object) = self.objects.get_mut(uid) {
+            object.wanted.remove(&None);
+        }
+    }
+}
+
+impl Object {
+    fn judge(&self, one: (Option<&str>, Intent), other: (Option<&str>, Intent)) -> Claim {
+        use Intent::{Destroy, Keep, Make, Replace};
+        match (one.1, other.1) {
+            (Keep, Keep | Make) | (Make, Keep) => Claim::HeldTwice,
+            (Keep, Destroy | Replace) if self.goes_with(other.0) => Claim::Lost,
+            (Destroy | Replace, Keep) if self.goes_with(one.0) => Claim::Lost,
+            (Make, Destroy) | (Destroy, Make) => Claim::Lost,
+            // One that moves on makes room for another.
+            (Make, Replace) | (Replace, Make) => Claim::Clear,
+            (Make, Make) | (Keep | Destroy | Replace, _) => Claim::Clear,
+        }
+    }
+
+    /// Whether the object goes if the address that gave it this id deletes it: one that bears
+    /// another id is left alone.
+    fn goes_with(&self, id: Option<&str>) -> bool {
+        match &self.mark {
+            Mark::Unseen | Mark::Seen(None) => true,
+            Mark::Seen(mark) => mark.as_deref() == id,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of two claims, which must not depend on their order.
+    fn both(mark: Option<&str>, one: (Option<&str>, Intent), two: (Option<&str>, Intent)) -> Claim {
+        let after = |first: (Option<&str>, Intent), second: (Option<&str>, Intent)| {
+            let mut claims = Claims::default();
+            claims.note_mark("uid", mark);
+            assert_eq!(claims.claim("uid", first.0, first.1), Claim::Clear);
+            assert_eq!(claims.claim("another", second.0, second.1), Claim::Clear);
+            claims.claim("uid", second.0, second.1)
+        };
+        let claim = after(one, two);
+        assert_eq!(claim, after(two, one));
+        claim
+    }
+
+    #[test]
+    fn what_one_address_destroys_no_other_may_have() {
+        let destroys = (Some("a"), Intent::Destroy);
+        assert_eq!(both(Some("a"), destroys, (None, Intent::Make)), Claim::Lost);
+        assert_eq!(both(Some("a"), destroys, (Some("b"), Intent::Keep)), Claim::Lost);
+        assert_eq!(
+            both(None, (Some("a"), Intent::Replace), (Some("b"), Intent::Keep)),
+            Claim::Lost
+        );
+    }
+
+    #[test]
+    fn what_bears_the_keepers_id_survives_the_end_of_another_address() {
+        let (destroys, keeps) = ((Some("a"), Intent::Destroy), (Some("b"), Intent::Keep));
+        assert_eq!(both(Some("b"), destroys, keeps), Claim::Clear);
+    }
+
+    #[test]
+    fn one_object_has_one_address() {
+        let keeps = (Some("a"), Intent::Keep);
+        assert_eq!(both(Some("a"), keeps, (Some("b"), Intent::Keep)), Claim::HeldTwice);
+        assert_eq!(both(Some("a"), keeps, (None, Intent::Make)), Claim::HeldTwice);
+    }
+
+    #[test]
+    fn one_address_may_change_its_mind_and_another_may_move_on() {
+        let mut claims = Claims::default();
+        for intent in [Intent::Keep, Intent::Make, Intent::Destroy] {
+            assert_eq!(claims.claim("uid", Some("a"), intent), Claim::Clear);
+        }
+        let moves = (Some("a"), Intent::Replace);
+        assert_eq!(both(Some("a"), moves, (Some("b"), Intent::Make)), Claim::Clear);
+    }
+
+    #[test]
+    fn a_replacement_is_known_by_what_its_plan_handed_on() {
+        let memory = Memory::default();
+        memory.note_handed_on(b"of a", "a");
+        memory.note_handed_on(b"", "b");
+        assert_eq!(memory.replaced_by(b"of a").as_deref(), Some("a"));
+        assert_eq!(memory.replaced_by(b""), None, "nothing is handed on to an ordinary creation");
+    }
+
+    #[test]
+    fn what_was_made_is_held_from_then_on() {
+        let mut claims = Claims::default();
+        claims.claim("uid", None, Intent::Make);
+        claims.end("uid");
+        assert_eq!(claims.claim("uid", Some("a"), Intent::Keep), Claim::Clear);
+    }
+}

@@ -1,0 +1,150 @@
+//! What is said where an object has an address already, or is to have two.
+
+use std::collections::BTreeSet;
+
+use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
+use k8sconnect_core::import_id;
+use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::owners::Owners;
+use serde_json::Value;
+use tfplugin::Diagnostic;
+
+use super::paragraphs;
+
+const MOVED: &str = "moved {\n    from = OLD_ADDRESS\n    to   = NEW_ADDRESS\n  }";
+
+/// One address destroys what another takes over, in the same run.
+pub(crate) fn destroyed_and_made(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is to be destroyed and made by two addresses in the same run"),
+        format!(
+            "One resource address destroys the object, another makes it again, imports it, or takes \
+             it over with `adopt = true`. Which comes first is chance, and the object might be \
+             lost.\n\n\
+             If only the address changed, say so, and nothing is destroyed:\n\n  {MOVED}\n\n\
+             Where the new address holds another object so far, as in a `count` that lost an item, \
+             move that one aside first, both with `terraform state mv`.\n\n\
+             If the old object is shown as deposed, `create_before_destroy` set it aside and the \
+             new one could not be made: let state forget it with `terraform state rm ADDRESS` (or \
+             `tofu state rm ADDRESS`), restore the old values, and take the object over again with \
+             `adopt = true`."
+        ),
+    )
+}
+
+/// Two addresses of one configuration mean the same object.
+pub(crate) fn made_twice(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is made by two addresses in the same run"),
+        "Two resource addresses, such as two keys of a `for_each`, have the same kind, namespace \
+         and name. There can be one such object, and each address would overwrite what the other \
+         wrote.\n\n\
+         Give each its own `metadata.name` or namespace, or remove one of the two.",
+    )
+}
+
+/// An address imports, takes over or makes what another one has.
+pub(crate) fn held_twice(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is held by two addresses of this state"),
+        format!(
+            "Two resource addresses have the same kind, namespace and name: one holds the object, \
+             the other holds it too, imports it, or is to make it. Each would overwrite what the \
+             other wrote, in every run.\n\n\
+             Remove one of the two from the configuration, with its `import` block if it has one. \
+             If both are in state, let it forget that one with `terraform state rm ADDRESS` (or \
+             `tofu state rm ADDRESS`), so that the object is not deleted with it. If only the \
+             address changed, say so:\n\n  {MOVED}"
+        ),
+    )
+}
+
+/// When an object is found in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Plan,
+    /// While it is applied; or nothing tells whether it is.
+    Apply,
+}
+
+/// There is an object that this address does not hold.
+pub(crate) fn exists(desired: &Manifest, live: &Value, stage: Stage) -> Diagnostic {
+    let key = desired.key();
+    let take_over = match desired.is_stored() {
+        true => format!(
+            "To take it over as it is, set `adopt = true`, or import it:\n\n  \
+             terraform import ADDRESS '{}'\n\n\
+             The plan then tells what changes.",
+            import_id::of(key)
+        ),
+        // An import writes down what it finds, which is what a body that is never stored is to
+        // prevent.
+        false => "To take it over as it is, set `adopt = true`: the plan then tells what changes, \
+                  and nothing of the object comes into state. An import would store what the \
+                  object holds, until the next apply."
+            .to_owned(),
+    };
+    let (unasked, following, moving) = match id_of(live) {
+        None => ("It is not in this state, so it is not taken over unasked.", "", ""),
+        Some(_) => (
+            "It is not taken over unasked.",
+            match stage {
+                Stage::Plan => "",
+                Stage::Apply => {
+                    "If it is the object that this resource is to replace (`terraform state show \
+                     ADDRESS` tells its id): `create_before_destroy` makes the new one before the \
+                     old one goes, and there cannot be two of one name. Give the new one another \
+                     name, or remove the setting, here and from every resource that depends on \
+                     this one: they pass it on."
+                }
+            },
+            "If another address of this state has it, and gives it up in the same run, let it do so \
+             first, in an apply of its own.",
+        ),
+    };
+    Diagnostic::error(
+        format!("{key} exists already"),
+        paragraphs([
+            &whose(live),
+            following,
+            &format!("{unasked} {take_over} Otherwise give yours another name."),
+            moving,
+        ]),
+    )
+}
+
+/// The same, where it may be the one that is to be replaced, and nothing tells whether it is.
+pub(crate) fn in_the_way(key: &ObjectKey, live: &Value) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} exists already and cannot be changed to what you wrote"),
+        paragraphs([
+            &whose(live),
+            "As long as it is there, the apply fails before anything is written, and tells the ways \
+             out. Its fields are shown as known after apply.",
+        ]),
+    )
+}
+
+/// Who has the object now.
+pub(super) fn whose(live: &Value) -> String {
+    let owners = Owners::of_object(live).unwrap_or_default();
+    let names: BTreeSet<_> =
+        owners.0.iter().map(|owner| format!("`{}`", owner.manager.name)).collect();
+    let mut who = if names.is_empty() {
+        "No manager is recorded on it.".to_owned()
+    } else {
+        let names: Vec<_> = names.into_iter().collect();
+        format!("Its fields are held by {}.", names.join(", "))
+    };
+    if let Some(id) = id_of(live) {
+        who.push_str(&format!(
+            " It bears the k8sconnect id `{id}`: another state may hold it, or another address of \
+             this one."
+        ));
+    }
+    who
+}
+
+fn id_of(live: &Value) -> Option<&str> {
+    live["metadata"]["annotations"][ID_ANNOTATION].as_str()
+}

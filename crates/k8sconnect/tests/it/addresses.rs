@@ -1,0 +1,229 @@
+//! Several addresses of one configuration that mean one object, and what becomes of an object that
+//! its address makes anew.
+
+use serde_json::{Value as Json, json};
+use tfplugin::harness::{Action, Core, State};
+use tfplugin::{Capabilities, Value};
+
+use crate::world::{OBJECT, World, value};
+
+/// An object that one address holds, in a run that reads the state anew.
+struct Story {
+    world: World,
+    state: State,
+}
+
+impl Story {
+    async fn new(attributes: Json) -> Self {
+        let world = World::new().await;
+        let config = config(&world.config_map("it"), attributes);
+        let state = run(&world).await.create(OBJECT, &config).await.unwrap();
+        Self { world, state }
+    }
+
+    async fn run(&self) -> Core {
+        run(&self.world).await
+    }
+
+    /// The object as it was made.
+    fn config(&self) -> Value {
+        self.config_with(json!({}))
+    }
+
+    fn config_with(&self, attributes: Json) -> Value {
+        config(&self.world.config_map("it"), attributes)
+    }
+
+    fn import_id(&self) -> String {
+        format!("{}/configmap/it", self.world.namespace)
+    }
+
+    async fn read(&self, core: &Core) -> State {
+        core.read(OBJECT, &self.state).await.unwrap().present().unwrap()
+    }
+}
+
+async fn run(world: &World) -> Core {
+    let core = world.core();
+    core.configure(value(&json!({ "cluster": world.by_token() }))).await.unwrap();
+    core
+}
+
+fn config(body: &str, mut attributes: Json) -> Value {
+    attributes["yaml_body"] = json!(body);
+    value(&attributes)
+}
+
+/// What the second of two claims is told, whichever it is.
+const LOST: [&str; 2] = ["is to be destroyed and made by two addresses", "moved {"];
+const TWICE: [&str; 2] = ["is held by two addresses of this state", "state rm ADDRESS"];
+
+#[track_caller]
+fn says(told: &str, words: &[&str]) {
+    for words in words {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn what_one_address_imports_no_other_may_destroy_in_the_same_run() {
+    let story = Story::new(json!({})).await;
+    let core = story.run().await;
+    let old = story.read(&core).await;
+    let new = core.import(OBJECT, &story.import_id()).await.unwrap();
+    // Read and no more, as where a `removed` block lets state forget it.
+    let plan = core.plan(OBJECT, &story.config(), Some(&new)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    says(&core.plan_destroy(OBJECT, &old).await.unwrap_err().to_string(), &LOST);
+
+    let core = story.run().await;
+    core.plan_destroy(OBJECT, &story.read(&core).await).await.unwrap();
+    let new = core.import(OBJECT, &story.import_id()).await.unwrap();
+    let refused = core.plan(OBJECT, &story.config(), Some(&new)).await.unwrap_err();
+    says(&refused.to_string(), &LOST);
+}
+
+#[tokio::test]
+async fn what_one_address_holds_no_other_may_import() {
+    let story = Story::new(json!({})).await;
+    let core = story.run().await;
+    let held = story.read(&core).await;
+    let plan = core.plan(OBJECT, &story.config(), Some(&held)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+    let new = core.import(OBJECT, &story.import_id()).await.unwrap();
+    let refused = core.plan(OBJECT, &story.config(), Some(&new)).await.unwrap_err();
+    says(&refused.to_string(), &TWICE);
+
+    let core = story.run().await;
+    let new = core.import(OBJECT, &story.import_id()).await.unwrap();
+    core.plan(OBJECT, &story.config(), Some(&new)).await.unwrap();
+    let held = story.read(&core).await;
+    let refused = core.plan(OBJECT, &story.config(), Some(&held)).await.unwrap_err();
+    says(&refused.to_string(), &TWICE);
+}
+
+#[tokio::test]
+async fn what_one_address_holds_no_other_may_make_or_take_over() {
+    let story = Story::new(json!({})).await;
+    for new in [story.config(), story.config_with(json!({ "adopt": true }))] {
+        let core = story.run().await;
+        let held = story.read(&core).await;
+        core.plan(OBJECT, &story.config(), Some(&held)).await.unwrap();
+        let refused = core.plan(OBJECT, &new, None).await.unwrap_err();
+        says(&refused.to_string(), &TWICE);
+    }
+    let core = story.run().await;
+    core.plan(OBJECT, &story.config_with(json!({ "adopt": true })), None).await.unwrap();
+    let held = story.read(&core).await;
+    let refused = core.plan(OBJECT, &story.config(), Some(&held)).await.unwrap_err();
+    says(&refused.to_string(), &TWICE);
+}
+
+#[tokio::test]
+async fn an_address_that_lost_its_object_to_another_may_end() {
+    let story = Story::new(json!({})).await;
+    let core = story.run().await;
+    let new = core.import(OBJECT, &story.import_id()).await.unwrap();
+    let new = core.update(OBJECT, &story.config(), &new).await.unwrap();
+    let core = story.run().await;
+    core.plan_destroy(OBJECT, &story.read(&core).await).await.unwrap();
+    let new = core.read(OBJECT, &new).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &story.config(), Some(&new)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp, "the end of the other leaves it alone");
+}
+
+#[tokio::test]
+async fn a_name_that_another_address_gives_up_is_free_once_its_plan_is_known() {
+    let story = Story::new(json!({})).await;
+    let first = config(&story.world.config_map("first"), json!({}));
+    let first = run(&story.world).await.create(OBJECT, &first).await.unwrap();
+    let renamed = config(&story.world.config_map("next"), json!({}));
+
+    // In Terraform's order: the one whose name is wanted has not been looked at.
+    let core = story.run().await;
+    let read = core.read(OBJECT, &first).await.unwrap().present().unwrap();
+    let refused = core.plan(OBJECT, &story.config(), Some(&read)).await.unwrap_err().to_string();
+    says(&refused, &["another address of this state has it", "in an apply of its own"]);
+    assert!(!refused.contains("It is not in this state"), "{refused}");
+
+    let core = story.run().await;
+    let held = story.read(&core).await;
+    let read = core.read(OBJECT, &first).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &story.config(), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+    let plan = core.plan(OBJECT, &renamed, Some(&held)).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+}
+
+#[tokio::test]
+async fn what_is_made_anew_on_demand_is_one_address_and_no_contradiction() {
+    let story = Story::new(json!({})).await;
+    let core = story.run().await;
+    let held = story.read(&core).await;
+    let plan = core.plan_replacement(OBJECT, &story.config(), &held).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+
+    // Without a refresh, its plan is all that tells that state holds it.
+    let core = story.run().await;
+    let plan = core.plan_replacement(OBJECT, &story.config(), &story.state).await.unwrap();
+    let made = core.apply(OBJECT, &story.config(), Some(&story.state), &plan).await.unwrap();
+    let made = core.read(OBJECT, &made.present().unwrap()).await.unwrap();
+    let plan = core.plan(OBJECT, &story.config(), made.state.as_ref()).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+}
+
+#[tokio::test]
+async fn protection_stops_what_is_tainted_and_what_replace_names_at_plan() {
+    let protection = json!({ "delete_protection": true });
+    let story = Story::new(protection.clone()).await;
+    // That of state stands until an apply of its own takes it back.
+    for config in [story.config_with(protection), story.config()] {
+        let core = story.run().await;
+        let held = story.read(&core).await;
+        let refused = core.plan_replacement(OBJECT, &config, &held).await.unwrap_err();
+        says(&refused.to_string(), &["is protected from deletion", "-replace"]);
+
+        let core = story.run().await;
+        let tainted = State { tainted: true, ..story.read(&core).await };
+        let refused = core.plan(OBJECT, &config, Some(&tainted)).await.unwrap_err();
+        says(&refused.to_string(), &["is protected from deletion", "terraform untaint ADDRESS"]);
+    }
+    // Tainted and renamed, only the deletion can tell, which comes first.
+    let core = story.run().await;
+    let tainted = State { tainted: true, ..story.read(&core).await };
+    let renamed = config(&story.world.config_map("renamed"), json!({}));
+    let plan = core.plan(OBJECT, &renamed, Some(&tainted)).await.unwrap();
+    let refused = core.apply(OBJECT, &renamed, Some(&tainted), &plan).await.unwrap_err();
+    says(&refused.to_string(), &["is protected from deletion", "terraform untaint ADDRESS"]);
+    assert_eq!(refused.stored().map(|kept| &kept.value), Some(&tainted.value), "state keeps it");
+}
+
+#[tokio::test]
+async fn what_is_in_the_way_during_an_apply_is_refused_by_the_write_alone() {
+    let fixed = |text: &str| format!("{text}immutable: true\n");
+    let world = World::new().await;
+    let body = fixed(&world.config_map("it"));
+    run(&world).await.create(OBJECT, &config(&body, json!({}))).await.unwrap();
+    let changed = body.replace("hello", "goodbye");
+    // An error of the plan would leave state without the old object.
+    for (attributes, words) in
+        [(json!({}), "create_before_destroy"), (json!({ "adopt": true }), "immutable")]
+    {
+        let core = run(&world).await.with_capabilities(Capabilities {
+            write_only_attributes_allowed: true,
+            deferral_allowed: true,
+        });
+        let config = config(&changed, attributes);
+        let plan = core.plan(OBJECT, &config, None).await.unwrap();
+        let refused = core.apply(OBJECT, &config, None, &plan).await.unwrap_err();
+        says(&refused.to_string(), &[words]);
+        assert!(refused.stored().is_none(), "{words}");
+    }
+    // OpenTofu does not say that it applies; what could be changed in place is refused at once.
+    let core = run(&world).await;
+    let plan = core.plan(OBJECT, &config(&changed, json!({})), None).await.unwrap();
+    says(&format!("{:?}", plan.diagnostics), &["exists already and cannot be changed"]);
+    let core = run(&world).await;
+    let refused = core.plan(OBJECT, &config(&body, json!({})), None).await.unwrap_err();
+    says(&refused.to_string(), &["exists already", "adopt = true"]);
+}
