@@ -77,7 +77,7 @@ pub(crate) async fn delete(
     let held = Held::load(request.prior, &request.private)?;
     let key = held.key();
     if held.terms.deletion.protection == Protection::Protected {
-        // A taint or `-replace` gets past every plan of ours, but not past this.
+        // A tainted resource that gets another name gets past every plan of ours, but not past this.
         return Err(messages::object::protected(key).into());
     }
     held.check_way_to_end(session)?;
