@@ -23,8 +23,7 @@ async fn an_object_that_this_run_replaces_is_waited_for_again() {
     run.plan(OBJECT, &object, Some(&made)).await.unwrap();
     let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
     assert_eq!(plan.action, Planned::NoOp);
-    // A replacement is planned as a creation.
-    run.plan(OBJECT, &object, None).await.unwrap();
+    run.plan_replacement(OBJECT, &object, &made).await.unwrap();
     let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
     assert_eq!(plan.action, Planned::Update);
     let again = run.apply(WAIT, &wait.config(), Some(&waited), &plan).await.unwrap().state.unwrap();
