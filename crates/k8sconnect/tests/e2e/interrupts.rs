@@ -1,6 +1,6 @@
 //! Ctrl-C while something takes long: it ends within seconds, in our words, and state is true.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
 use testkit::audit::Persistence;
@@ -15,7 +15,9 @@ const APPLY: [&str; 4] = ["apply", "-auto-approve", "-input=false", "-no-color"]
 
 /// Waits for what a test cannot be told of.
 async fn until(mut come: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
     while !come() {
+        assert!(Instant::now() < deadline, "it never came");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

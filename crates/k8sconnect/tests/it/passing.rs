@@ -86,7 +86,9 @@ async fn an_interrupt_ends_what_is_tried_again_and_again() {
     at.proxy.rule(Rule::new(patches, Turn::Every, Fate::Answer(busy)));
     let config = at.config();
     let interrupt = async {
+        let deadline = Instant::now() + Duration::from_secs(60);
         while at.patches() < 2 {
+            assert!(Instant::now() < deadline, "nothing was tried again");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         at.core.stop().await.unwrap();
