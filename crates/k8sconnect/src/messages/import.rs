@@ -184,9 +184,10 @@ pub(crate) fn not_there(key: &ObjectKey, source: &Source) -> Diagnostic {
     Diagnostic::error(
         format!("{key} does not exist"),
         format!(
-            "{which} has no such object, so there is nothing to import.\n\n\
-             Check name and namespace (`default` where none is written) and {choice}. To have it \
-             created, remove the import."
+            "{which} has no such object in `{}`, so there is nothing to import.\n\n\
+             Check name, namespace (`default` where none is written), group (`KIND.GROUP` names \
+             one) and {choice}. To have it created, remove the import.",
+            key.gvk.api_version()
         ),
     )
 }
