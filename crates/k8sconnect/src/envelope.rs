@@ -7,23 +7,16 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use miniz_oxide::deflate::compress_to_vec;
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
 use tfplugin::{Diagnostics, Private, PrivateError};
 
+use crate::deflate::{deflated, inflated};
 use crate::messages;
 
 const VERSION: u32 = 1;
 
 /// What is shorter would hardly gain.
 const LARGE: usize = 500;
-
-/// Higher levels take longer and save next to nothing: what is kept is small and repeats itself.
-const LEVEL: u8 = 1;
-
-/// Far more than an object can be, and too little to harm.
-const MOST: usize = 64 << 20;
 
 #[derive(Serialize)]
 struct Versioned<T> {
@@ -71,7 +64,7 @@ pub(crate) fn set<T: Serialize>(
     let plain = serde_json::to_vec(&content).map_err(|error| broken(error.to_string()))?;
     let stored = match plain.len() > LARGE {
         true => {
-            let deflated = BASE64.encode(compress_to_vec(&plain, LEVEL));
+            let deflated = BASE64.encode(deflated(&plain));
             private.set(key, &Versioned { version: VERSION, content: Packed { deflated } })
         }
         false => private.set(key, &Versioned { version: VERSION, content }),
@@ -82,8 +75,7 @@ pub(crate) fn set<T: Serialize>(
 /// Fails with the place and never with what was met there: it may be secret.
 fn unpacked<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
     let packed = BASE64.decode(text).map_err(|_| "it is no base64".to_owned())?;
-    let plain = decompress_to_vec_with_limit(&packed, MOST)
-        .map_err(|_| "it cannot be inflated".to_owned())?;
+    let plain = inflated(&packed).ok_or("it cannot be inflated")?;
     serde_json::from_slice(&plain)
         .map_err(|error| format!("line {}, column {}", error.line(), error.column()))
 }

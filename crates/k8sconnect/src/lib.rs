@@ -10,6 +10,7 @@
 
 mod connect;
 mod data;
+mod deflate;
 mod dynamic;
 mod envelope;
 mod ephemeral;

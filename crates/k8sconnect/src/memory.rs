@@ -10,8 +10,10 @@
 //! is taken over or destroyed by another address ([`claims`]), made, or put right.
 
 mod claims;
+mod outlook;
+mod sights;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,9 +27,9 @@ use tokio::time::{Instant, timeout_at};
 
 use claims::Claims;
 pub(crate) use claims::{Claim, Intent};
-
-/// Far more than Terraform reads at once unless told otherwise, and a few megabytes at most.
-const LATEST: usize = 256;
+pub(crate) use outlook::Outlook;
+use outlook::Outlooks;
+use sights::Sights;
 
 /// How long a patch that state holds is waited for to be planned. Terraform plans each right after
 /// it has read it, unless there is nothing left to plan of it.
@@ -41,8 +43,7 @@ pub(crate) struct Memory {
 
 #[derive(Default)]
 struct Content {
-    seen: BTreeMap<String, Value>,
-    order: VecDeque<String>,
+    seen: Sights,
     ids: BTreeSet<String>,
     looked_for: BTreeSet<String>,
     elsewhere: BTreeMap<(String, ObjectKey), BTreeSet<String>>,
@@ -57,21 +58,9 @@ struct Content {
     creations: BTreeMap<(String, ObjectKey), u64>,
     wishes: BTreeMap<(String, ObjectKey), BTreeMap<String, FieldSet>>,
     created: BTreeSet<String>,
-    mended: BTreeMap<(String, ObjectKey), BTreeMap<String, String>>,
-    changed: BTreeMap<(String, ObjectKey), BTreeMap<String, Outlook>>,
-}
-
-/// What a plan makes of an object.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Outlook {
-    /// Only the apply will tell.
-    Open,
-    Told {
-        /// As it was last seen, if that is known and is not what the last read of this run found.
-        seen: Option<Value>,
-        /// As the server says that it will be.
-        next: Value,
-    },
+    /// Fingerprints of paths and texts.
+    mended: BTreeMap<(String, ObjectKey), BTreeMap<u64, u64>>,
+    changed: Outlooks,
 }
 
 /// What is remembered of an object.
@@ -102,15 +91,7 @@ impl Memory {
     pub(crate) fn keep_target(&self, id: &str, live: Value) {
         let mut content = self.content();
         content.ids.insert(id.to_owned());
-        if content.seen.insert(id.to_owned(), live).is_none() {
-            content.order.push_back(id.to_owned());
-        }
-        while content.seen.len() > LATEST {
-            let Some(oldest) = content.order.pop_front() else {
-                break;
-            };
-            content.seen.remove(&oldest);
-        }
+        content.seen.keep(id, live);
     }
 
     /// Keeps an object that was read for a write, which follows in the same process.
@@ -126,11 +107,8 @@ impl Memory {
     /// Hands over what was read for the resource with this id.
     pub(crate) fn recall(&self, id: &str) -> Recollection {
         let mut content = self.content();
-        match content.seen.remove(id) {
-            Some(live) => {
-                content.order.retain(|kept| kept != id);
-                Recollection::Seen(live)
-            }
+        match content.seen.take(id) {
+            Some(live) => Recollection::Seen(live),
             None if content.ids.contains(id) => Recollection::Faded,
             None => Recollection::NeverRead,
         }
@@ -139,7 +117,7 @@ impl Memory {
     /// What was read for the resource with this id, which stays remembered: a destroy is planned
     /// after an ordinary plan, in the same process.
     pub(crate) fn look_up(&self, id: &str) -> Option<Value> {
-        self.content().seen.get(id).cloned()
+        self.content().seen.get(id)
     }
 
     /// Notes what is planned for the resource with this id, which state holds.
@@ -210,9 +188,7 @@ impl Memory {
     /// is, and one may be planned more than once: only another body betrays another address. Two
     /// that want the very same are told apart by the apply, which makes the object once.
     pub(crate) fn claim_creation(&self, host: &Host, key: ObjectKey, body: &Value) -> Claim {
-        let mut hasher = DefaultHasher::new();
-        body.hash(&mut hasher);
-        let body = hasher.finish();
+        let body = fingerprint(body);
         let mut content = self.content();
         let first = content.creations.entry((host.to_string(), key)).or_insert(body);
         Self::claim(*first != body)
@@ -264,8 +240,12 @@ impl Memory {
         &self,
         host: &Host,
         key: ObjectKey,
-        leaves: BTreeMap<String, String>,
+        leaves: &BTreeMap<String, String>,
     ) {
+        if leaves.is_empty() {
+            return;
+        }
+        let leaves = leaves.iter().map(|(path, text)| (fingerprint(path), fingerprint(text)));
         // Several patches may mend one object, each its own leaves.
         self.content().mended.entry((host.to_string(), key)).or_default().extend(leaves);
     }
@@ -280,14 +260,19 @@ impl Memory {
         let mended = &self.content().mended;
         let mended = spellings(host, key).iter().find_map(|spelling| mended.get(spelling));
         mended.is_some_and(|mended| {
-            leaves.any(|(path, text)| mended.get(path).is_some_and(|it| it == text))
+            leaves.any(|(path, text)| mended.get(&fingerprint(path)) == Some(&fingerprint(text)))
         })
     }
 
     /// Notes what the plan of one resource makes of an object, by the resource's id.
-    pub(crate) fn note_changed(&self, host: &Host, key: ObjectKey, id: &str, outlook: Outlook) {
-        let place = (host.to_string(), key);
-        self.content().changed.entry(place).or_default().insert(id.to_owned(), outlook);
+    pub(crate) fn note_changed(
+        &self,
+        host: &Host,
+        key: ObjectKey,
+        id: &str,
+        outlook: &Outlook<'_>,
+    ) {
+        self.content().changed.note((host.to_string(), key), id, outlook);
     }
 
     /// Whether the definition of a kind is planned to be made, or to say other than it does: what the server says
@@ -297,19 +282,18 @@ impl Memory {
         let key = ObjectKey { gvk: Gvk::definition(), namespace: None, name };
         let at = (host.to_string(), key);
         let content = self.content();
-        let says_other = |outlook: &Outlook| match outlook {
+        let says_other = |outlook: &Outlook<'_>| match outlook {
             Outlook::Told { seen: Some(seen), next } => seen["spec"] != next["spec"],
             Outlook::Told { seen: None, .. } | Outlook::Open => true,
         };
-        let mut planned = content.changed.get(&at).into_iter().flat_map(|all| all.values());
-        content.made.contains(&at) || planned.any(says_other)
+        let planned = content.changed.of(&at).unwrap_or_default();
+        content.made.contains(&at) || planned.iter().any(says_other)
     }
 
     /// What is planned to become of an object that is there, by each that changes it.
-    pub(crate) fn outlooks(&self, host: &Host, key: &ObjectKey) -> Vec<Outlook> {
+    pub(crate) fn outlooks(&self, host: &Host, key: &ObjectKey) -> Vec<Outlook<'static>> {
         let changed = &self.content().changed;
-        let found = spellings(host, key).into_iter().find_map(|spelling| changed.get(&spelling));
-        found.into_iter().flat_map(|all| all.values().cloned()).collect()
+        spellings(host, key).iter().find_map(|spelling| changed.of(spelling)).unwrap_or_default()
     }
 
     /// Notes that it was told what goes along with this object.
@@ -365,6 +349,13 @@ impl Memory {
     }
 }
 
+/// Stands for what is only ever compared.
+fn fingerprint<T: Hash + ?Sized>(what: &T) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// How the server may know an object: a namespace means nothing where the kind has none.
 fn spellings(host: &Host, key: &ObjectKey) -> [(String, ObjectKey); 2] {
     let namespace = key.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
@@ -416,16 +407,5 @@ mod tests {
         assert!(!may, "another address has it");
         memory.note_planned("a", "x");
         assert!(memory.may_precede("a", "x").await);
-    }
-
-    #[test]
-    fn does_not_grow_with_what_is_never_asked_for() {
-        let memory = Memory::default();
-        for n in 0..LATEST + 10 {
-            memory.keep(&n.to_string(), "uid", json!(n));
-        }
-        assert_eq!(memory.recall("0"), Recollection::Faded);
-        assert_eq!(memory.recall("200"), Recollection::Seen(json!(200)));
-        assert_eq!(memory.content().seen.len(), LATEST - 1);
     }
 }

@@ -5,12 +5,11 @@
 //! What two of them want may contradict, and whichever is planned last finds out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hasher};
 
 use k8sconnect_core::identity::ID_ANNOTATION;
 use serde_json::Value;
 
-use super::Memory;
+use super::{Memory, fingerprint};
 
 /// What an address plans for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +90,13 @@ impl Memory {
     /// planned once more, as a creation, and given just that.
     pub(crate) fn note_handed_on(&self, private: &[u8], id: &str) {
         if !private.is_empty() {
-            self.content().claims.handed_on.insert(hash_of(private), id.to_owned());
+            self.content().claims.handed_on.insert(fingerprint(private), id.to_owned());
         }
     }
 
     /// The id of the resource that a creation replaces, by what its plan handed on.
     pub(crate) fn replaced_by(&self, private: &[u8]) -> Option<String> {
-        self.content().claims.handed_on.get(&hash_of(private)).cloned()
+        self.content().claims.handed_on.get(&fingerprint(private)).cloned()
     }
 
     /// Whether this process has read anything that state holds, as a plan does and an apply does
@@ -105,12 +104,6 @@ impl Memory {
     pub(crate) fn has_read_any(&self) -> bool {
         !self.content().ids.is_empty()
     }
-}
-
-fn hash_of(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(bytes);
-    hasher.finish()
 }
 
 impl Claims {

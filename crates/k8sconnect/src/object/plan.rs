@@ -141,7 +141,7 @@ async fn leave_open(session: &Session, config: &ObjectModel, held: &Held) {
         && let Ok(location) = held.location(&cluster).await
     {
         let (host, key) = (cluster.host(), location.key());
-        session.memory.note_changed(host, key, held.id(), Outlook::Open);
+        session.memory.note_changed(host, key, held.id(), &Outlook::Open);
     }
 }
 

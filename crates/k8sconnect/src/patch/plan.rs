@@ -133,7 +133,7 @@ async fn leave_open(session: &Session, config: &PatchModel, held: &Held) {
         && let Ok(location) = held.location(&targets).await
     {
         let (host, key) = (targets.host(), location.key());
-        session.memory.note_changed(host, key, held.id(), Outlook::Open);
+        session.memory.note_changed(host, key, held.id(), &Outlook::Open);
     }
 }
 

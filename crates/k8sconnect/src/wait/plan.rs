@@ -153,11 +153,11 @@ fn touched(
 
 /// Whether there will be something else to hand on. Where nobody wrote since the object was read,
 /// what was handed on is what it held then.
-fn hands_on_otherwise(asked: &Asked, outlook: &Outlook, handed_on: &Value<Data>) -> bool {
+fn hands_on_otherwise(asked: &Asked, outlook: &Outlook<'_>, handed_on: &Value<Data>) -> bool {
     let Outlook::Told { seen, next } = outlook else {
         return asked.goal.hands_on();
     };
-    let mut next = next.clone();
+    let mut next = next.clone().into_owned();
     // A dry-run makes no version, and the write will.
     if let Some(metadata) = next["metadata"].as_object_mut() {
         metadata.remove("resourceVersion");

@@ -22,6 +22,7 @@ terraform {
 variable "kubeconfig" { type = string }
 variable "namespace" { type = string }
 variable "many" { type = number }
+variable "word" { type = string }
 
 provider "k8sconnect" {
   cluster = { kubeconfig = var.kubeconfig }
@@ -33,7 +34,7 @@ resource "k8sconnect_object" "settings" {
     apiVersion = "v1"
     kind       = "ConfigMap"
     metadata   = { name = "settings-${count.index}", namespace = var.namespace }
-    data       = { for n in range(100) : "key-${n}" => "a value that takes some room in ${n}" }
+    data       = { for n in range(100) : "key-${n}" => "${var.word} value that takes some room in ${n}" }
   })
 }
 "#;
@@ -43,23 +44,34 @@ async fn what_is_held_does_not_grow_with_the_number_of_objects() {
     let at = Workspace::new(Tool::Terraform).await;
     let folder = tempfile::tempdir().unwrap();
     let warded = Warded::new(folder.path(), &provider_binary().await.unwrap()).await.unwrap();
-    let mut peaks = Vec::new();
     let mut runner =
         Runner::with_mirrored(Tool::Terraform, &[Mirrored::ours(warded.program())]).await.unwrap();
     runner
         .variable("kubeconfig", &at.cluster.kubeconfig())
         .variable("namespace", at.namespace.name());
     runner.write("main.tf", CONFIGURATION).unwrap();
-    runner.variable("many", "0");
+    runner.variable("many", "0").variable("word", "one");
     runner.init().await.unwrap().successful().unwrap();
+    let mut peaks = Vec::new();
     for many in [FEW, MANY] {
-        runner.variable("many", &many.to_string());
+        runner.variable("many", &many.to_string()).variable("word", "one");
+        let mut held = Vec::new();
+        let mut note = |what| held.push((what, warded.take().unwrap().peak));
         runner.apply().await.unwrap().successful().unwrap();
-        let applied = warded.take().unwrap().peak;
+        note("creating them");
         assert_eq!(runner.plan().await.unwrap().outcome, PlanOutcome::NoChanges);
-        peaks.push((applied, warded.take().unwrap().peak));
+        note("a plan without changes");
+        let refresh = runner.plan_with(&["-refresh-only"]).await.unwrap();
+        assert_eq!(refresh.outcome, PlanOutcome::NoChanges);
+        note("a refresh");
+        runner.variable("word", "two");
+        assert_eq!(runner.plan().await.unwrap().outcome, PlanOutcome::Changes);
+        note("a plan that changes them");
+        runner.apply().await.unwrap().successful().unwrap();
+        note("changing them");
+        peaks.push(held);
     }
-    let [few, many] = peaks.as_slice() else { unreachable!("two sizes") };
-    assert!(many.0 < few.0 + GROWTH, "an apply holds {} bytes for few, {} for many", few.0, many.0);
-    assert!(many.1 < few.1 + GROWTH, "a plan holds {} bytes for few, {} for many", few.1, many.1);
+    for ((what, few), (_, many)) in peaks[0].iter().zip(&peaks[1]) {
+        assert!(*many < few + GROWTH, "{what} holds {few} bytes for few, {many} for many");
+    }
 }

@@ -91,8 +91,7 @@ pub(super) async fn plan(
             };
             let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
             // Whoever waits for what this changes has to wait for it anew.
-            let outlook = Outlook::Told { seen: told.clone(), next: answer.object.clone() };
-            note(asked, held, &location, outlook);
+            note(asked, held, &location, Outlook::told(told.as_ref(), &answer.object));
             if let Some(live) = &told
                 && held.is_untouched()
             {
@@ -111,7 +110,7 @@ pub(super) async fn plan(
                 let map = leaves::map(&decision.projection, held.stored.key.as_ref());
                 let mended = leaves::mended(&held.model.managed_state_projection, &map);
                 let object = location.key();
-                asked.session.memory.note_mended(asked.cluster.host(), object, mended);
+                asked.session.memory.note_mended(asked.cluster.host(), object, &mended);
                 state.managed_state_projection = match held.stored.unread {
                     None => Value::Known(map),
                     Some(_) => unrefreshed(asked, held, told.as_ref(), map)?,
@@ -168,9 +167,9 @@ pub(super) async fn plan(
     Ok(Change::InPlace(Box::new(state)))
 }
 
-fn note(asked: &Asked<'_>, held: &Held, location: &Location, outlook: Outlook) {
+fn note(asked: &Asked<'_>, held: &Held, location: &Location, outlook: Outlook<'_>) {
     let (memory, host) = (&asked.session.memory, asked.cluster.host());
-    memory.note_changed(host, location.key(), held.id(), outlook);
+    memory.note_changed(host, location.key(), held.id(), &outlook);
 }
 
 /// What can be promised of leaves where no read has shown in state how they are. What state shows

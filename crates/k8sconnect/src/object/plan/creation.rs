@@ -149,9 +149,9 @@ async fn adoption(
         Observation::Answered(answer) => {
             notices.push(messages::object::adopts(key, live));
             let decision = asked.decide(planner, None, Some(live), &answer, notices)?;
-            let outlook = Outlook::Told { seen: Some(live.clone()), next: answer.object };
             let (memory, host) = (&asked.session.memory, asked.cluster.host());
-            memory.note_changed(host, location.key(), uid_of(live), outlook);
+            let outlook = Outlook::told(Some(live), &answer.object);
+            memory.note_changed(host, location.key(), uid_of(live), &outlook);
             if !asked.desired.is_stored() {
                 return Ok(Value::Unknown);
             }

@@ -137,7 +137,7 @@ impl Asked<'_> {
         self.note_changed(held.id(), &live, &trial);
         let mended = leaves::mended(&held.model.managed_state_projection, &map);
         let (memory, host) = (&self.session.memory, self.targets.host());
-        memory.note_mended(host, self.location.key(), mended);
+        memory.note_mended(host, self.location.key(), &mended);
         state.managed_state_projection = Value::Known(map);
         if past.is_some() && trial.verdict.joins.is_empty() && held.unrecorded().is_empty() {
             state.previous_owners = owners_of(&held.model, &trial);
@@ -163,9 +163,9 @@ impl Asked<'_> {
 
     /// Whoever waits for what this changes has to wait for it anew.
     fn note_changed(&self, id: &str, live: &Json, trial: &Trial) {
-        let outlook = Outlook::Told { seen: Some(live.clone()), next: trial.answer.clone() };
+        let outlook = Outlook::told(Some(live), &trial.answer);
         let (memory, host) = (&self.session.memory, self.targets.host());
-        memory.note_changed(host, self.location.key(), id, outlook);
+        memory.note_changed(host, self.location.key(), id, &outlook);
     }
 
     /// Tries the patch on the object, which is read again for as long as others write to it.

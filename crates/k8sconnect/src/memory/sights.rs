@@ -1,0 +1,109 @@
+//! What was read for resources, the latest of it.
+//!
+//! The very latest lie open, since they are asked for next. Those before are folded into text, a
+//! tenth of the size: after a refresh nobody asks for them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::Value;
+
+/// Far more than Terraform reads at once unless told otherwise.
+const LATEST: usize = 128;
+
+/// More than Terraform reads at once unless told otherwise.
+const OPEN: usize = 16;
+
+#[derive(Default)]
+pub(super) struct Sights {
+    of: BTreeMap<String, Sight>,
+    order: VecDeque<String>,
+}
+
+enum Sight {
+    Open(Value),
+    Folded(Box<[u8]>),
+}
+
+impl Sights {
+    pub(super) fn keep(&mut self, id: &str, live: Value) {
+        if self.of.insert(id.to_owned(), Sight::Open(live)).is_some() {
+            self.order.retain(|kept| kept != id);
+        }
+        self.order.push_back(id.to_owned());
+        if self.order.len() > LATEST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.of.remove(&oldest);
+        }
+        let earlier = self.order.len().checked_sub(OPEN + 1);
+        if let Some(sight) = earlier.and_then(|at| self.of.get_mut(&self.order[at])) {
+            sight.fold();
+        }
+    }
+
+    pub(super) fn take(&mut self, id: &str) -> Option<Value> {
+        let sight = self.of.remove(id)?;
+        self.order.retain(|kept| kept != id);
+        match sight {
+            Sight::Open(live) => Some(live),
+            Sight::Folded(text) => serde_json::from_slice(&text).ok(),
+        }
+    }
+
+    /// What stays here.
+    pub(super) fn get(&self, id: &str) -> Option<Value> {
+        match self.of.get(id)? {
+            Sight::Open(live) => Some(live.clone()),
+            Sight::Folded(text) => serde_json::from_slice(text).ok(),
+        }
+    }
+}
+
+impl Sight {
+    fn fold(&mut self) {
+        if let Self::Open(live) = self
+            && let Ok(text) = serde_json::to_vec(live)
+        {
+            *self = Self::Folded(text.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn open(sights: &Sights) -> usize {
+        sights.of.values().filter(|sight| matches!(sight, Sight::Open(_))).count()
+    }
+
+    #[test]
+    fn the_latest_come_back_whole_and_all_before_are_forgotten() {
+        let mut sights = Sights::default();
+        for n in 0..LATEST + 10 {
+            sights.keep(&n.to_string(), json!({ "n": n }));
+        }
+        assert_eq!((sights.of.len(), open(&sights)), (LATEST, OPEN));
+        for n in 0..LATEST + 10 {
+            let seen = (n >= 10).then(|| json!({ "n": n }));
+            assert_eq!(sights.get(&n.to_string()), seen, "{n}");
+            assert_eq!(sights.take(&n.to_string()), seen, "{n}");
+            assert_eq!(sights.take(&n.to_string()), None, "{n} twice");
+        }
+        assert!(sights.order.is_empty());
+    }
+
+    #[test]
+    fn what_is_read_again_is_what_was_read_last() {
+        let mut sights = Sights::default();
+        for round in 0..2 {
+            for n in 0..OPEN * 2 {
+                sights.keep(&n.to_string(), json!(round));
+            }
+        }
+        assert_eq!((sights.order.len(), open(&sights)), (OPEN * 2, OPEN));
+        assert!((0..OPEN * 2).all(|n| sights.get(&n.to_string()) == Some(json!(1))));
+    }
+}
