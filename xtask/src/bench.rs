@@ -87,6 +87,7 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
     let far = Proxy::before(&cluster).await?;
     far.rule(Rule::new(Which::any(), Turn::Every, Fate::Delay(LATENCY)));
 
+    let folder = root().join("bench");
     let mut all: Vec<Measured> = Vec::new();
     for distance in [Distance::Near, Distance::Far] {
         let kubeconfig = match distance {
@@ -126,13 +127,13 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
                     let told = format!("· {}: {}", contender.name(), seconds(took));
                     line(&paint(Ink::Dim, &told));
                 }
+                // A run that is stopped leaves what it found.
+                report::write(&folder, &all, &bars::judge(&all))?;
             }
         }
     }
     report::print(&all);
-    let verdicts = bars::judge(&all);
-    let missed = report::print_bars(&verdicts);
-    report::write(&root().join("bench"), &all, &verdicts)?;
+    let missed = report::print_bars(&bars::judge(&all));
     line(&format!(
         "bench/results.json and bench/chart.svg are written, after {}",
         seconds(started.elapsed())

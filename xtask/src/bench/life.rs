@@ -8,7 +8,9 @@ use anyhow::{Context, Result};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use tempfile::TempDir;
-use testkit::{ControlPlane, Filter, Mirrored, Request, Run, Runner, Tool, Usage, Warded};
+use testkit::{
+    ControlPlane, Filter, Mirrored, Request, Run, Runner, StateStore, Tool, Usage, Warded,
+};
 
 use super::Distance;
 use super::contender::Contender;
@@ -106,7 +108,9 @@ impl Life<'_> {
             "kubeconfig",
             kubeconfig.to_str().context("the temporary folder is not UTF-8")?,
         );
+        let states = StateStore::start().await?;
         runner
+            .write("backend.tf", &states.backend())?
             .write("main.tf", &self.contender.configuration(self.size))?
             .write("body.yaml.tftpl", &self.workload.template())?;
         runner.init().await?.successful()?;
