@@ -3,7 +3,6 @@
 //! a rule may hold the request back; bodies of answers stream, because a watch never ends.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use anyhow::Result;
@@ -17,14 +16,13 @@ use http::{Request, Response, Uri};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as HttpBody, Frame, Incoming};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 
 use super::rule::Reply;
+use crate::client::connector;
 
 pub(super) type Body = BoxBody<Bytes, Problem>;
 pub(super) type Problem = Box<dyn std::error::Error + Send + Sync>;
@@ -43,18 +41,7 @@ pub(super) struct Upstream {
 
 impl Upstream {
     pub(super) fn new(url: &str, ca: &str) -> Result<Self> {
-        let mut roots = rustls::RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(ca.as_bytes()) {
-            roots.add(certificate?)?;
-        }
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_http2().build();
-        let http = Client::builder(TokioExecutor::new()).http2_only(true).build(connector);
+        let http = Client::builder(TokioExecutor::new()).http2_only(true).build(connector(ca)?);
         Ok(Self { url: url.to_owned(), http })
     }
 
