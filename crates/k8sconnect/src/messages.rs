@@ -9,6 +9,7 @@ pub(crate) mod blast;
 pub(crate) mod body;
 pub(crate) mod connection;
 pub(crate) mod data;
+pub(crate) mod deletion;
 pub(crate) mod documents;
 pub(crate) mod ephemeral;
 pub(crate) mod function;

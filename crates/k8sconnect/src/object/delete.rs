@@ -60,7 +60,7 @@ pub(crate) async fn plan(
     addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
     held.check_way_to_end(session)?;
     match held.terms.deletion.protection {
-        Protection::Protected => Err(messages::object::protected(held.key()).into()),
+        Protection::Protected => Err(messages::deletion::protected(held.key()).into()),
         Protection::None => {
             blast::tell(session, &held, Fate::Destroyed, notices).await;
             Ok(request.private)
@@ -78,7 +78,7 @@ pub(crate) async fn delete(
     let key = held.key();
     if held.terms.deletion.protection == Protection::Protected {
         // A tainted resource that gets another name gets past every plan of ours, but not past this.
-        return Err(messages::object::protected(key).into());
+        return Err(messages::deletion::protected(key).into());
     }
     held.check_way_to_end(session)?;
     let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
@@ -90,7 +90,7 @@ pub(crate) async fn delete(
     let targets = Targets::from(&*cluster);
     let not_deleted = |error, live: Option<&Json>| {
         let subject = Subject { manifest: &held.manifest, former: live };
-        Diagnostics::from(messages::object::not_deleted(subject, &error))
+        Diagnostics::from(messages::deletion::not_deleted(subject, &error))
     };
     let mut met = false;
     for _ in 0..TRIES {
@@ -172,7 +172,7 @@ async fn wait(
     let key = held.key();
     let patience = held.terms.deletion.timeout.unwrap_or_else(|| patience_with(&key.gvk.kind));
     if patience.is_zero() {
-        notices.push(messages::object::not_waited_for(key));
+        notices.push(messages::deletion::not_waited_for(key));
         return Ok(());
     }
     let Some(live) = departed(cluster, location, held, uid, patience).await? else {
@@ -185,17 +185,17 @@ async fn wait(
             true => blast::inside(cluster, key).await,
             false => String::new(),
         };
-        return Err(messages::object::still_there(key, &live, &inside, patience).into());
+        return Err(messages::deletion::still_there(key, &live, &inside, patience).into());
     }
     let removed = cluster.remove_finalizers(location, uid).await;
     removed.map_err(|error| {
         let subject = Subject { manifest: &held.manifest, former: Some(&live) };
-        messages::object::not_deleted(subject, &error)
+        messages::deletion::not_deleted(subject, &error)
     })?;
-    notices.push(messages::object::finalizers_removed(key, &live, patience));
+    notices.push(messages::deletion::finalizers_removed(key, &live, patience));
     match departed(cluster, location, held, uid, AFTER_FORCE).await? {
         None => Ok(()),
-        Some(live) => Err(messages::object::still_there_by_force(key, &live).into()),
+        Some(live) => Err(messages::deletion::still_there_by_force(key, &live).into()),
     }
 }
 
@@ -208,7 +208,7 @@ async fn departed(
     patience: Duration,
 ) -> Result<Option<Json>, Diagnostics> {
     let departure = cluster.wait_until_gone(location, uid, Instant::now() + patience).await;
-    let unknown = |error| messages::object::not_deleted((&held.manifest).into(), &error);
+    let unknown = |error| messages::deletion::not_deleted((&held.manifest).into(), &error);
     match departure.map_err(unknown)? {
         Departure::Gone => Ok(None),
         Departure::StillThere(live) => Ok(Some(live)),

@@ -156,7 +156,7 @@ fn way(config: &ObjectModel, held: &Held) -> Way {
 fn protected(config: &ObjectModel, held: &Held) -> Result<(), Diagnostics> {
     let configured = config.delete_protection.known() == Some(&true);
     if configured || held.terms.deletion.protection == Protection::Protected {
-        return Err(messages::object::protected_from_replacement(held.key()).into());
+        return Err(messages::deletion::protected_from_replacement(held.key()).into());
     }
     Ok(())
 }

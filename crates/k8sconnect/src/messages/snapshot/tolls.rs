@@ -51,7 +51,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     }
     let emptied = json!({"kind": "Namespace", "metadata": {}});
     let left = blast::inside(&toll, &gaps());
-    messages.push(object::still_there(&namespace, &emptied, &left, Duration::from_secs(5)));
+    messages.push(deletion::still_there(&namespace, &emptied, &left, Duration::from_secs(5)));
     let forbidden = error(403, "persistentvolumes \"pv-1\" is forbidden");
     messages.push(blast::volume_unseen(&claim, destroyed, "pv-1", &forbidden));
     let host = "https://127.0.0.1:6443".to_owned();

@@ -151,7 +151,7 @@ pub(super) async fn plan(
             };
             match Moment::of(asked.ctx, asked.session, held.id()) {
                 Moment::Applying if is_protected(asked, held) => {
-                    return Err(messages::object::protected_from_replacement(key).into());
+                    return Err(messages::deletion::protected_from_replacement(key).into());
                 }
                 Moment::Applying => {
                     let late = messages::replacement::immutable_known_late(asked.desired, &warning);

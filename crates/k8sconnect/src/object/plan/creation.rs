@@ -234,7 +234,7 @@ async fn must_be_replaced(
 fn protected(asked: &Asked<'_>, key: &ObjectKey, live: &Json) -> Result<(), Diagnostics> {
     let configured = asked.terms.deletion.protection == Protection::Protected;
     if configured || asked.session.memory.is_protected(uid_of(live)) {
-        return Err(messages::object::protected_from_remaking(key).into());
+        return Err(messages::deletion::protected_from_remaking(key).into());
     }
     Ok(())
 }

@@ -1,0 +1,116 @@
+//! What is said about the deletion of an object: refused, stuck, forced, not waited for, forbidden.
+
+use std::time::Duration;
+
+use k8sconnect_cluster::Error;
+use k8sconnect_core::identity::ObjectKey;
+use serde_json::Value;
+use tfplugin::Diagnostic;
+
+use super::paragraphs;
+use super::refusal::{Subject, said};
+use super::stuck::{commands, what_holds};
+
+pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
+    let key = subject.manifest.key();
+    let (why, advice) = match error {
+        Error::Refused(status) => (
+            said(status.code, &subject.quoted(&status.message)),
+            "State keeps the object. Remove what forbids the deletion and run again.".to_owned(),
+        ),
+        Error::Unauthorized { .. } => (
+            error.why(),
+            format!("State keeps the object. {}", super::whereabouts::stale_login("A deletion")),
+        ),
+        other => (other.why(), format!("State keeps the object. {}", other.advice())),
+    };
+    Diagnostic::error(format!("{key} was not deleted"), paragraphs([&why, &advice]))
+}
+
+pub(crate) fn still_there(
+    key: &ObjectKey,
+    live: &Value,
+    inside: &str,
+    waited: Duration,
+) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is still there after {} seconds", waited.as_secs()),
+        paragraphs([
+            &what_holds(live),
+            inside,
+            &commands(key),
+            "State keeps the object. See that whoever should let it go is running, then run again.",
+            // What is inside a namespace is no finalizer of the object's own.
+            match live["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty) {
+                true => "",
+                false => "`force_destroy` removes finalizers that nobody serves any more.",
+            },
+        ]),
+    )
+}
+
+/// Finalizers were removed, and the object does not go.
+pub(crate) fn still_there_by_force(key: &ObjectKey, live: &Value) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is still there, though its finalizers were removed"),
+        paragraphs([
+            &what_holds(live),
+            "State keeps the object. Somebody may put the finalizers back: stop the controller \
+             that does, then run again.",
+        ]),
+    )
+}
+
+pub(crate) fn finalizers_removed(key: &ObjectKey, live: &Value, waited: Duration) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key}: its finalizers were removed by force"),
+        paragraphs([
+            &what_holds(live),
+            &format!(
+                "It was still there after {} seconds, and `force_destroy` is set, so they were \
+                 removed. What they were to clean up is left behind; look after it.",
+                waited.as_secs()
+            ),
+        ]),
+    )
+}
+
+pub(crate) fn not_waited_for(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} is being deleted and may still be there"),
+        "`delete_timeout = \"0s\"` says not to wait. State forgets the object; whether it goes, \
+         `kubectl get` tells.",
+    )
+}
+
+pub(crate) fn protected(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is protected from deletion"),
+        "`delete_protection = true` stands in state.\n\n\
+         To delete the object, set `delete_protection = false`, apply that, and then destroy. A \
+         resource that is tainted has to be untainted before that, with `terraform untaint \
+         ADDRESS` (or `tofu untaint ADDRESS`).",
+    )
+}
+
+pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} would have to be replaced, but is protected from deletion"),
+        "The change cannot be made in place, and `delete_protection = true` forbids to delete the \
+         object.\n\n\
+         Restore the old values in `yaml_body`; or set `delete_protection = false`, apply that \
+         alone, and then make the change.",
+    )
+}
+
+/// A replacement that no change of the body asks for.
+pub(crate) fn protected_from_remaking(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} would be deleted and made anew, but is protected from deletion"),
+        "The resource is tainted, or `-replace` names it, and `delete_protection = true` forbids to \
+         delete the object.\n\n\
+         To keep it, run `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`), or leave \
+         `-replace` out. To have it made anew, set `delete_protection = false` after that, apply \
+         it alone, and then run with `-replace=ADDRESS`.",
+    )
+}
