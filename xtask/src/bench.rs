@@ -132,10 +132,9 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
             }
         }
     }
-    report::print(&all);
-    let missed = report::print_bars(&bars::judge(&all));
+    let missed = report::print(&all, &bars::judge(&all));
     line(&format!(
-        "bench/results.json and bench/chart.svg are written, after {}",
+        "bench/ holds the table, the chart and all figures, after {}",
         seconds(started.elapsed())
     ));
     Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

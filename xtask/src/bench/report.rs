@@ -15,18 +15,38 @@ use crate::screen::{Ink, heading, line, paint};
 
 const MEGABYTE: f64 = 1_000_000.0;
 
-pub(crate) fn print(all: &[Measured]) {
+/// How something is emphasised.
+type Emphasis = fn(Ink, &str) -> String;
+
+/// For a file, which knows no colours.
+fn plain(_: Ink, text: &str) -> String {
+    text.to_owned()
+}
+
+/// Answers with how many bars were missed.
+pub(crate) fn print(all: &[Measured], verdicts: &[Verdict]) -> usize {
+    for (title, rows) in tables(all, paint) {
+        heading(&title);
+        rows.iter().for_each(|row| line(row));
+    }
+    heading("Bars");
+    bars(verdicts, paint).iter().for_each(|row| line(row));
+    verdicts.iter().filter(|verdict| verdict.outcome() == Outcome::Missed).count()
+}
+
+/// For each setup its title and its rows.
+fn tables(all: &[Measured], emphasis: Emphasis) -> Vec<(String, Vec<String>)> {
     let setups: BTreeSet<_> =
         all.iter().map(|one| (one.distance, one.workload, one.size)).collect();
+    let mut tables = Vec::new();
     for (distance, workload, size) in setups {
-        heading(&format!("{size} × {}, {}", workload.name(), distance.name()));
-        line(&paint(
+        let mut rows = vec![emphasis(
             Ink::Dim,
             &format!(
                 "{:<24}{:<22}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}  requests for each object (and others)",
                 "phase", "provider", "wall s", "× floor", "cpu s", "its core", "server", "peak MB"
             ),
-        ));
+        )];
         for phase in Phase::ALL {
             let floor = all
                 .iter()
@@ -41,7 +61,7 @@ pub(crate) fn print(all: &[Measured]) {
             }) {
                 let wall = one.wall.as_secs_f64();
                 let ratio = floor.map_or_else(String::new, |floor| format!("{:.2}", wall / floor));
-                line(&format!(
+                rows.push(format!(
                     "{:<24}{:<22}{wall:>9.2}{ratio:>9}{:>9.2}{:>9.2}{:>9.2}{:>9.1}  {}",
                     phase.name(),
                     one.contender.name(),
@@ -53,7 +73,9 @@ pub(crate) fn print(all: &[Measured]) {
                 ));
             }
         }
+        tables.push((format!("{size} × {}, {}", workload.name(), distance.name()), rows));
     }
+    tables
 }
 
 fn requests(one: &Measured) -> String {
@@ -70,26 +92,25 @@ fn requests(one: &Measured) -> String {
     format!("{} (+{})", each.join(", "), one.others)
 }
 
-/// Answers with how many were missed.
-pub(crate) fn print_bars(verdicts: &[Verdict]) -> usize {
-    heading("Bars");
+fn bars(verdicts: &[Verdict], emphasis: Emphasis) -> Vec<String> {
+    let mut rows = Vec::new();
     for verdict in verdicts {
         let mark = match verdict.outcome() {
-            Outcome::Held => paint(Ink::Green, "held"),
-            Outcome::Theirs => paint(Ink::Dim, "missed by others"),
-            Outcome::Missed => paint(Ink::Red, "MISSED"),
+            Outcome::Held => emphasis(Ink::Green, "held"),
+            Outcome::Theirs => emphasis(Ink::Dim, "missed by others"),
+            Outcome::Missed => emphasis(Ink::Red, "MISSED"),
         };
-        line(&format!(
+        rows.push(format!(
             "{:<78}{:>8.2} {:<3} at most {:>6.2} {:<3} {mark}",
             verdict.what, verdict.value, verdict.unit, verdict.most, verdict.unit
         ));
         if let (false, Some(profile)) = (verdict.outcome() == Outcome::Held, &verdict.profile) {
             let spent: Vec<_> =
                 profile.0.iter().map(|(who, spent)| format!("{who} {spent:.2} s")).collect();
-            line(&paint(Ink::Dim, &format!("  processor time: {}", spent.join(", "))));
+            rows.push(emphasis(Ink::Dim, &format!("  processor time: {}", spent.join(", "))));
         }
     }
-    verdicts.iter().filter(|verdict| verdict.outcome() == Outcome::Missed).count()
+    rows
 }
 
 pub(crate) fn write(folder: &Path, all: &[Measured], verdicts: &[Verdict]) -> Result<()> {
@@ -136,8 +157,26 @@ pub(crate) fn write(folder: &Path, all: &[Measured], verdicts: &[Verdict]) -> Re
         .collect();
     let report = json!({ "machine": machine(), "bars": bars, "measured": rows });
     std::fs::write(folder.join("results.json"), serde_json::to_string_pretty(&report)? + "\n")?;
+    std::fs::write(folder.join("table.txt"), page(all, verdicts))?;
     std::fs::write(folder.join("chart.svg"), chart::draw(all))
         .with_context(|| format!("`{}` cannot be written", folder.display()))
+}
+
+/// All that is printed, as text.
+fn page(all: &[Measured], verdicts: &[Verdict]) -> String {
+    let mut page = String::new();
+    if let Value::Object(machine) = machine() {
+        for (what, value) in &machine {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            page.push_str(&format!("{what:<12}{value}\n"));
+        }
+    }
+    let bars = ("Bars".to_owned(), bars(verdicts, plain));
+    for (title, rows) in tables(all, plain).into_iter().chain([bars]) {
+        page.push_str(&format!("\n{title}\n"));
+        rows.iter().for_each(|row| page.push_str(&format!("  {row}\n")));
+    }
+    page
 }
 
 fn rounded(value: f64) -> f64 {
