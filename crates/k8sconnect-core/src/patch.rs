@@ -22,6 +22,7 @@ mod operation;
 mod outcome;
 mod place;
 mod pointer;
+mod position;
 mod restore;
 mod script;
 
@@ -43,6 +44,7 @@ pub use operation::{Operation, Trouble};
 pub use outcome::{Outcome, Written, leaves_now};
 pub use place::{Shape, Unplaced};
 pub use pointer::Pointer;
+pub use position::{Positions, Stood, positions};
 pub use script::{Past, Problem, Script, Standing};
 
 /// The way in which a patch is written.

@@ -10,6 +10,7 @@ use super::mark::Mark;
 use super::meant;
 use super::outcome::{Outcome, Written, leaf, leaves_now};
 use super::place::Shape;
+use super::position::Positions;
 use super::{Form, Patch};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
@@ -38,6 +39,8 @@ pub struct Kept {
     pub texts: Texts,
     /// What each operation touched, in order; empty for the other forms.
     pub marks: Vec<Vec<Mark>>,
+    /// What stood at the positions that operations went through.
+    pub positions: Positions,
 }
 
 impl Kept {

@@ -28,6 +28,7 @@ impl Writer<'_> {
             match mark {
                 Mark::Absent(path) => {
                     if let Some(at) = pointer_to(path, &self.object) {
+                        self.means_the_same(n, footprint.operation.at(), path)?;
                         self.send(n, Operation::Remove { at })?;
                     }
                 }
@@ -63,7 +64,7 @@ impl Writer<'_> {
 
     /// Brings back a value that was found elsewhere on the object, as a whole and as it was then.
     fn put_found(&mut self, n: usize, operation: &Operation, mark: &Mark) -> Result<(), Problem> {
-        let Standing::Recorded { texts, key } = self.past.standing else {
+        let Standing::Recorded { texts, key, .. } = self.past.standing else {
             return Ok(());
         };
         let path = mark.path();
@@ -151,7 +152,7 @@ impl Writer<'_> {
 
     /// Whether a field holds what the patch once made of it, in the server's own spelling.
     fn holds(&self, path: &FieldPath, value: &Value) -> bool {
-        let Standing::Recorded { texts, key } = self.past.standing else {
+        let Standing::Recorded { texts, key, .. } = self.past.standing else {
             return true;
         };
         if let (Some(Value::Object(found)), Value::Object(wanted)) = (at(&self.object, path), value)

@@ -11,6 +11,7 @@ use super::mark::{Footprint, Mark};
 use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
+use super::position::Positions;
 use super::{covers, is_empty_map};
 use crate::field::atom::same;
 use crate::field::walk;
@@ -34,7 +35,7 @@ pub struct Past<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Standing<'a> {
     /// What the fields held then, to be compared with what they hold now.
-    Recorded { texts: &'a Texts, key: Option<&'a ConcealmentKey> },
+    Recorded { texts: &'a Texts, positions: &'a Positions, key: Option<&'a ConcealmentKey> },
     /// The write landed and its answer was lost: everything is done.
     Landed,
 }
@@ -71,6 +72,12 @@ pub enum Problem {
         then: FieldPath,
         now: FieldPath,
     },
+    /// A position in a list without keys that has another item now than at the last apply.
+    Moved {
+        n: usize,
+        at: Pointer,
+        position: FieldPath,
+    },
     /// A list item in which something was changed, and that is no longer there.
     Gone {
         n: usize,
@@ -98,8 +105,15 @@ impl Script {
         shape: &Shape,
     ) -> Result<Self, Problem> {
         let left: Vec<_> = past.footprints.iter().collect();
-        let mut writer =
-            Writer { object: live.clone(), past, shape, left, script: Self::default(), copied: 0 };
+        let mut writer = Writer {
+            live,
+            object: live.clone(),
+            past,
+            shape,
+            left,
+            script: Self::default(),
+            copied: 0,
+        };
         for (n, operation) in operations.iter().enumerate() {
             writer.operation(n + 1, operation)?;
         }
@@ -129,6 +143,7 @@ impl Script {
 }
 
 pub(super) struct Writer<'a> {
+    live: &'a Value,
     /// The object as it is after what has been written so far.
     pub(super) object: Value,
     pub(super) past: Past<'a>,
@@ -369,9 +384,33 @@ impl Writer<'_> {
         }
         let now = self.shape.place(at, &self.object)?;
         if now == *then {
-            return Ok(());
+            return self.means_the_same(n, at, then);
         }
         Err(Problem::Elsewhere { n, at: at.clone(), then: then.clone(), now })
+    }
+
+    /// Every position on the way to a field must have the item that it had: on the object as it was
+    /// found, or as operations before this one leave it, since they may count other items themselves.
+    pub(super) fn means_the_same(
+        &self,
+        n: usize,
+        at: &Pointer,
+        path: &FieldPath,
+    ) -> Result<(), Problem> {
+        let Standing::Recorded { positions, key: Some(key), .. } = self.past.standing else {
+            return Ok(());
+        };
+        let footprints = self.past.footprints;
+        for (position, stood) in positions {
+            let moved = |object| stood.has_moved(position, object, footprints, key);
+            if path.elements().starts_with(position.elements())
+                && moved(self.live)
+                && moved(&self.object)
+            {
+                return Err(Problem::Moved { n, at: at.clone(), position: position.clone() });
+            }
+        }
+        Ok(())
     }
 }
 

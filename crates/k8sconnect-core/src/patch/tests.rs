@@ -55,7 +55,8 @@ fn nothing() -> Texts {
 }
 
 fn past<'a>(footprints: &'a [Footprint], texts: &'a Texts) -> Past<'a> {
-    let standing = Standing::Recorded { texts, key: None };
+    static NOWHERE: Positions = Positions::new();
+    let standing = Standing::Recorded { texts, positions: &NOWHERE, key: None };
     static OPEN: std::sync::LazyLock<Secrecy> = std::sync::LazyLock::new(Secrecy::default);
     Past { footprints, standing, secrecy: &OPEN }
 }

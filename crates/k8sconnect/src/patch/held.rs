@@ -117,7 +117,7 @@ impl Held {
             Manner::Apply => with_fields(owners, &manager, &self.key, texts.keys()),
             Manner::Merge | Manner::Json => owners,
         };
-        let mut kept = Kept { owners, texts, marks: vec![] };
+        let mut kept = Kept { owners, texts, ..Kept::default() };
         let marks = note.map(|note| note.marks).unwrap_or_default();
         if fits(patch, &kept, &marks, live, &manager) {
             kept.marks = marks;

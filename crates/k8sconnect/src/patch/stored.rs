@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_cluster::Kind;
+use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::path::PathError;
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::patch::{Kept, Mark};
+use k8sconnect_core::patch::{Kept, Mark, Stood};
 use k8sconnect_core::projection::ConcealmentKey;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -61,6 +62,8 @@ struct StoredKept {
     owners: Json,
     leaves: BTreeMap<String, String>,
     marks: Vec<Vec<String>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    positions: BTreeMap<String, String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -96,7 +99,18 @@ impl Stored {
                 let texts: Result<_, PathError> = stored.leaves.into_iter().map(leaf).collect();
                 let marks = stored.marks.iter().map(|it| it.iter().map(|it| it.parse()).collect());
                 let marks: Result<Vec<Vec<Mark>>, PathError> = marks.collect();
-                Some(Kept { owners, texts: texts.map_err(bad)?, marks: marks.map_err(bad)? })
+                let stood = |(path, text): (String, String)| match text.parse() {
+                    Ok(stood) => Ok((path.parse().map_err(bad)?, stood)),
+                    Err(error) => Err(unreadable(KEPT, &format!("{error}"))),
+                };
+                let positions: Result<_, Diagnostics> =
+                    stored.positions.into_iter().map(stood).collect();
+                Some(Kept {
+                    owners,
+                    texts: texts.map_err(bad)?,
+                    marks: marks.map_err(bad)?,
+                    positions: positions?,
+                })
             }
             None => None,
         };
@@ -119,11 +133,14 @@ impl Stored {
     pub(crate) fn save(&self, private: &mut Private) -> Result<(), Diagnostics> {
         if let Some(kept) = &self.kept {
             let leaf = |(path, text): (&_, &String)| -> (String, String) {
-                (k8sconnect_core::field::FieldPath::to_string(path), text.clone())
+                (FieldPath::to_string(path), text.clone())
             };
             let leaves = kept.texts.iter().map(leaf).collect();
             let owners = kept.owners.to_managed_fields();
-            set(private, KEPT, StoredKept { owners, leaves, marks: note::texts(&kept.marks) })?;
+            let marks = note::texts(&kept.marks);
+            let stood = |(path, stood): (&FieldPath, &Stood)| (path.to_string(), stood.to_string());
+            let positions = kept.positions.iter().map(stood).collect();
+            set(private, KEPT, StoredKept { owners, leaves, marks, positions })?;
         }
         if let Some(former) = &self.former {
             set(private, FORMER, StoredFormer { owners: former.to_managed_fields() })?;
@@ -166,6 +183,7 @@ mod tests {
                 owners: owners.clone(),
                 texts: [(r#"data["a.b"]"#.parse().unwrap(), "x".to_owned())].into(),
                 marks: vec![vec!["+spec.containers[name=a]".parse().unwrap()]],
+                positions: [("spec.plain[1]".parse().unwrap(), "3 c0ffee".parse().unwrap())].into(),
             }),
             former: Some(owners),
             target: Some(SeenTarget {

@@ -12,7 +12,7 @@ use k8sconnect_core::identity::without_marks;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{
     Form, Inherited, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing, Verdict,
-    Written, claimed,
+    Written, claimed, positions,
 };
 use k8sconnect_core::projection::{ConcealmentKey, Texts};
 use k8sconnect_core::rejection::Rejection;
@@ -71,7 +71,9 @@ impl Trial {
         let texts = self.outcome.leaves.texts(key);
         let marks = self.outcome.footprints.iter().map(|it| it.marks.clone()).collect();
         let told = texts.len() == self.outcome.leaves.0.len();
-        Ok(told.then_some(Kept { owners, texts, marks }))
+        let stood = |key| positions(&self.outcome.footprints, &self.answer, key);
+        let positions = key.map(stood).unwrap_or_default();
+        Ok(told.then_some(Kept { owners, texts, marks, positions }))
     }
 
     /// What the write says on the object of itself.
@@ -216,14 +218,13 @@ impl Surgery<'_> {
             self.key.is_some_and(|key| note.digest == self.patch.digest(key))
                 && self.past.is_none_or(|(former, _)| former != self.patch)
         });
-        let texts = self.past.map(|(_, kept)| kept.texts.clone()).unwrap_or_default();
+        let nothing = Kept::default();
+        let Kept { texts, positions, .. } = self.past.map_or(&nothing, |(_, kept)| kept);
+        let recorded = Standing::Recorded { texts, positions, key: self.key };
         let (footprints, standing) = match (&landed, self.past) {
             (Some(note), _) => (self.patch.footprints(&note.marks), Standing::Landed),
-            (None, Some((former, kept))) => (
-                former.footprints(&kept.marks),
-                Standing::Recorded { texts: &texts, key: self.key },
-            ),
-            (None, None) => (vec![], Standing::Recorded { texts: &texts, key: self.key }),
+            (None, Some((former, kept))) => (former.footprints(&kept.marks), recorded),
+            (None, None) => (vec![], recorded),
         };
         let secrecy = self.patch.secrecy();
         let past = Past { footprints: &footprints, standing, secrecy };

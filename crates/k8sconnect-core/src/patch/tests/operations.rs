@@ -200,7 +200,8 @@ fn a_secret_that_was_moved_is_not_brought_back_as_its_hash() {
     let texts = Texts::from([(path.clone(), hash.unwrap())]);
     let marks = vec![Mark::Absent(FieldPath::fields(["data", "a"])), Mark::Set(path.clone())];
     let footprints = [Footprint { operation: operations(text).remove(0), marks }];
-    let standing = Standing::Recorded { texts: &texts, key: Some(&concealment) };
+    let standing =
+        Standing::Recorded { texts: &texts, positions: &Positions::new(), key: Some(&concealment) };
     let past = Past { footprints: &footprints, standing, secrecy: &secrecy };
     let write = |live: Value| Script::write(&operations(text), &live, past, &shape());
     assert_eq!(write(json!({"data": {"b": "b2xk"}})).unwrap().send, []);
@@ -257,4 +258,42 @@ fn a_list_of_which_nobody_told_must_be_asked_about() {
     assert!(matches!(problem, Err(Problem::Unplaced(_))));
     let whole = shape().made_whole_by(&Owners::default());
     assert!(Script::write(&operations(text), &object, past(&[], &nothing()), &whole).is_ok());
+}
+
+#[test]
+fn a_position_in_a_list_without_keys_means_the_item_that_it_met() {
+    let key = ConcealmentKey([7; 32]);
+    let items = |all: &[(&str, &str)]| {
+        let items: Vec<_> = all.iter().map(|(k, v)| json!({"k": k, "v": v})).collect();
+        with_tolerations(items.into())
+    };
+    let found = [("p", "1"), ("q", "2"), ("r", "3")];
+    for text in [
+        r#"[{"op": "replace", "path": "/spec/tolerations/1/v", "value": "ours"}]"#,
+        r#"[{"op": "remove", "path": "/spec/tolerations/1/v"}]"#,
+    ] {
+        let (after, footprints, texts) = written(text, &items(&found));
+        let positions = positions(&footprints, &after, &key);
+        let standing = Standing::Recorded { texts: &texts, positions: &positions, key: Some(&key) };
+        let past = Past { footprints: &footprints, standing, secrecy: &Secrecy::default() };
+        let sends = |live: Value| {
+            Script::write(&operations(text), &live, past, &shape()).map(|script| script.send.len())
+        };
+        let moved = Err(Problem::Moved {
+            n: 1,
+            at: operations(text)[0].at().clone(),
+            position: "spec.tolerations[1]".parse().unwrap(),
+        });
+        assert_eq!(sends(after.clone()), Ok(0), "nothing is to be done");
+        assert_eq!(sends(items(&found)), Ok(1), "others have changed the value");
+        assert_eq!(sends(items(&[("q", "ours"), ("r", "3")])), moved, "one before it is gone");
+        let before = [("new", "0"), ("p", "1"), ("q", "ours"), ("r", "3")];
+        assert_eq!(sends(items(&before)), moved, "one was put before it");
+        let swapped = [("q", "ours"), ("p", "1"), ("r", "3")];
+        assert_eq!(sends(items(&swapped)), moved, "they were put in another order");
+        let renamed = [("p", "1"), ("renamed", "2"), ("r", "3")];
+        assert_eq!(sends(items(&renamed)), Ok(1), "it was changed in its place");
+        let more = [("p", "1"), ("q", "2"), ("r", "3"), ("s", "4")];
+        assert_eq!(sends(items(&more)), Ok(1), "one was put behind it");
+    }
 }

@@ -41,6 +41,15 @@ pub(crate) fn cannot(
                  by their key."
             ),
         ),
+        Problem::Moved { n, at, position } => (
+            format!("operation {n}"),
+            format!(
+                "`{at}` counts list items, and `{position}` is not the item that stood there at \
+                 the last apply: others have put items into the list, or taken some out of it.\n\n\
+                 Write the position at which the item stands now. To have the operation carried \
+                 out on what stands there, run with `-replace=ADDRESS`."
+            ),
+        ),
         Problem::Gone { n, item } => (
             format!("operation {n}"),
             format!(

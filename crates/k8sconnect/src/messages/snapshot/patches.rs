@@ -50,6 +50,11 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         then: path("spec.containers[name=app].image"),
         now: path("spec.containers[name=proxy].image"),
     };
+    let moved = Problem::Moved {
+        n: 1,
+        at: at("/spec/tolerations/0/key"),
+        position: path("spec.tolerations[0]"),
+    };
     let stands = |problem| patch::cannot(key, &problem, &Secrecy::default(), Stage::Made);
     let immutable = Error::Refused(Box::new(status(422, "spec.selector: field is immutable", &[])));
     let forbidden = Error::Refused(Box::new(status(403, "cannot patch resource", &[])));
@@ -110,6 +115,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         cannot(differs("/data/a", "hunter2", Some(json!("hunter2")))),
         patch::cannot(key, &moved_away, &Secrecy::default(), Stage::Anew),
         stands(elsewhere),
+        stands(moved),
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
         stands(Problem::Forgotten { n: 1, path: path("data.a") }),
         stands(Problem::Unplaced(Unplaced(at("/spec/a/0")))),

@@ -11,7 +11,7 @@ use k8sconnect_core::handback::{
 };
 use k8sconnect_core::identity::patch_annotation;
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::patch::{Kept, Outcome, Patch, Taking, Written, manager_of};
+use k8sconnect_core::patch::{Kept, Outcome, Patch, Taking, Written, manager_of, positions};
 use k8sconnect_core::projection::{ConcealmentKey, Projection};
 use serde_json::Value as Json;
 use tfplugin::{Applied, Diagnostics, Private, Value};
@@ -284,6 +284,7 @@ impl Job<'_> {
             kept: Some(Kept {
                 owners: Owners::of_object(&done.after).map_err(unreadable)?,
                 texts: told.kept,
+                positions: positions(&done.outcome.footprints, &done.after, self.key),
                 marks: done.outcome.footprints.into_iter().map(|it| it.marks).collect(),
             }),
             former: Some(done.former),

@@ -231,6 +231,28 @@ async fn a_position_whose_item_moved_is_an_error_that_names_both() {
 }
 
 #[tokio::test]
+async fn a_position_in_a_list_without_keys_does_not_follow_to_another_item() {
+    let ward = Ward::deployment().await;
+    let at = "/spec/template/spec/tolerations/0";
+    let text = format!(r#"[{{"op": "add", "path": "{at}/effect", "value": "NoSchedule"}}]"#);
+    let state = ward.create("json_patch", &text).await;
+    ward.settled("json_patch", &text, &state).await;
+    let theirs =
+        json!([{"op": "add", "path": at, "value": {"key": "theirs", "operator": "Exists"}}]);
+    ward.world.cluster.act_as("bob").json_patch(&ward.target, theirs).await.unwrap();
+    let told = refused(ward.plan("json_patch", &text, &state).await);
+    assert!(told.contains("is not the item that stood there at the last apply"), "{told}");
+    let moved = text.replace("tolerations/0", "tolerations/1");
+    let state = ward.change("json_patch", &moved, &state).await;
+    ward.settled("json_patch", &moved, &state).await;
+    let live = ward.live().await;
+    let tolerations = &live["spec"]["template"]["spec"]["tolerations"];
+    assert!(tolerations[0].get("effect").is_none(), "{tolerations}");
+    assert_eq!(tolerations[1]["effect"], "NoSchedule");
+    ward.destroy(&state).await;
+}
+
+#[tokio::test]
 async fn a_list_that_nobody_owns_is_asked_about() {
     let ward = Ward::deployment().await;
     let wiped = json!({"metadata": {"managedFields": [{}]}});
