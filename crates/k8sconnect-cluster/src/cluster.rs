@@ -333,7 +333,7 @@ impl Cluster {
     ) -> Error {
         let (host, attempts) = (self.host().to_string(), tried.made());
         match failure {
-            Failure::Unsent(trouble) | Failure::Lost(trouble) => {
+            Failure::Unsent(trouble) | Failure::Remembered(trouble) | Failure::Lost(trouble) => {
                 if arrived == Arrival::Maybe && call.is_write() {
                     let request = call.label();
                     return Error::AnswerLost { host, request, trouble, attempts };

@@ -25,6 +25,8 @@ pub enum Repeat {
 pub(crate) enum Failure {
     /// The request did not leave.
     Unsent(Trouble),
+    /// Nothing was tried, since somebody waited in vain a moment ago.
+    Remembered(Trouble),
     /// It may have arrived; the answer did not.
     Lost(Trouble),
     /// No answer in the time an attempt may take.
@@ -79,6 +81,10 @@ impl Attempts {
         if !self.may_repeat(ending) {
             return None;
         }
+        // Whoever waited in vain did so for all. Each pause would only bring the same memory back.
+        if let (Ending::Failed(Failure::Remembered(_)), false) = (ending, reached) {
+            return None;
+        }
         let deadline = match ending {
             Ending::Failed(_) if !reached => self.deadline.min(self.started + STRANGER),
             _ => self.deadline,
@@ -98,7 +104,9 @@ impl Attempts {
             (Ending::Answered { status, .. }, Repeat::Harmless) => matches!(status, 502..=504),
             (Ending::Answered { .. }, Repeat::OnlyIfUnsent) => false,
             (Ending::LeaderChanged, repeat) => repeat == Repeat::Harmless,
-            (Ending::Failed(Failure::Unsent(trouble)), _) => !trouble.is_lasting(),
+            (Ending::Failed(Failure::Unsent(trouble) | Failure::Remembered(trouble)), _) => {
+                !trouble.is_lasting()
+            }
             (Ending::Failed(Failure::Lost(trouble)), Repeat::Harmless) => !trouble.is_lasting(),
             (Ending::Failed(Failure::Late), Repeat::Harmless) => true,
             (Ending::Failed(_), Repeat::OnlyIfUnsent) => false,
@@ -200,6 +208,16 @@ mod tests {
         let later = now + Duration::from_secs(6);
         assert!(attempts.pause(Ending::Failed(&refused), true, later).is_some());
         assert!(attempts.pause(Ending::Failed(&refused), false, later).is_none());
+    }
+
+    #[test]
+    fn what_was_waited_for_in_vain_by_another_is_not_waited_for_again() {
+        let now = Instant::now();
+        let attempts = Attempts::new(Repeat::Harmless, now, now + Duration::from_secs(30));
+        let remembered = Failure::Remembered(Trouble::Mute);
+        assert!(attempts.pause(Ending::Failed(&remembered), false, now).is_none());
+        // A server that has answered before may do so again.
+        assert!(attempts.pause(Ending::Failed(&remembered), true, now).is_some());
     }
 
     #[test]

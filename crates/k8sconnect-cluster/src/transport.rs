@@ -112,23 +112,25 @@ impl Transport {
         &self,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Failure> {
-        let client = self.client.get_or_try_init(|| self.open()).await.map_err(Failure::Unsent)?;
+        let client = self.client.get_or_try_init(|| self.open()).await?;
         client.request(request).await.map_err(|error| {
             let trouble = Trouble::of(&error);
             if error.is_connect() { Failure::Unsent(trouble) } else { Failure::Lost(trouble) }
         })
     }
 
-    async fn open(&self) -> Result<Client<Handover, Full<Bytes>>, Trouble> {
+    async fn open(&self) -> Result<Client<Handover, Full<Bytes>>, Failure> {
         if let Some((when, trouble)) = &*self.in_vain()
             && when.elapsed() < self.patience
         {
-            return Err(trouble.clone());
+            return Err(Failure::Remembered(trouble.clone()));
         }
         self.route.set_out();
         let connecting = self.connector.clone().call(self.server.clone());
         let stream = match timeout(self.patience, connecting).await {
-            Ok(connected) => connected.map_err(|error| Trouble::of(error.as_ref()))?,
+            Ok(connected) => {
+                connected.map_err(|error| Failure::Unsent(Trouble::of(error.as_ref())))?
+            }
             Err(_) => {
                 let trouble = match self.route.silence() {
                     Silence::Nobody => Trouble::Silent,
@@ -136,7 +138,7 @@ impl Transport {
                     Silence::Server => Trouble::Mute,
                 };
                 *self.in_vain() = Some((Instant::now(), trouble.clone()));
-                return Err(trouble);
+                return Err(Failure::Unsent(trouble));
             }
         };
         let http2 = stream.connected().is_negotiated_h2();
@@ -207,7 +209,7 @@ mod tests {
     async fn trouble(transport: &Transport) -> Trouble {
         let request = Request::new(Full::default());
         match transport.send(request).await.unwrap_err() {
-            Failure::Unsent(trouble) => trouble,
+            Failure::Unsent(trouble) | Failure::Remembered(trouble) => trouble,
             other => panic!("{other:?}"),
         }
     }
@@ -241,6 +243,8 @@ mod tests {
         let began = Instant::now();
         assert_eq!(trouble(&transport).await, Trouble::Mute);
         assert!(began.elapsed() < PATIENCE);
+        let remembered = transport.send(Request::new(Full::default())).await.unwrap_err();
+        assert!(matches!(remembered, Failure::Remembered(_)), "{remembered:?}");
         tokio::time::sleep(PATIENCE).await;
         let began = Instant::now();
         assert_eq!(trouble(&transport).await, Trouble::Mute);
