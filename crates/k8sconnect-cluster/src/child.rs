@@ -1,7 +1,8 @@
 //! Commands of the user's that are run for what they print: credential plugins, `kustomize`.
 //!
 //! Nobody sits at a terminal, so there is no stdin. Time is bounded, and so is what is kept of the
-//! output; a command is never left running. What the output means is for the caller to judge.
+//! output; a command is never left running, nor is what it started: many a command is a script
+//! around another. What the output means is for the caller to judge.
 
 use std::io::ErrorKind;
 use std::process::{ExitStatus, Stdio};
@@ -9,6 +10,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
+
+use self::family::Family;
+
+mod family;
 
 /// How much a command may take.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +51,15 @@ pub enum Unended {
 /// What has ended may have left somebody behind who holds its pipes open, and says nothing more.
 const AFTER_THE_END: Duration = Duration::from_millis(500);
 
-/// Runs a command to its end. It is killed where it takes too long, or where nobody waits for it
-/// any more.
+/// Runs a command to its end. It is killed, and with it all that it started, where it takes too
+/// long, or where nobody waits for it any more. What it leaves behind when it ends by itself is
+/// meant to stay: a cache of logins, for one.
 pub async fn run(command: &mut Command, bounds: Bounds) -> Result<Ended, Unended> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    Family::found_by(command);
     let run = async {
         let mut child = command.spawn()?;
+        let family = Family::of(&child);
         let (mut stdout, mut stderr) = (Printed::default(), Printed::default());
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let status = {
@@ -65,9 +73,12 @@ pub async fn run(command: &mut Command, bounds: Bounds) -> Result<Ended, Unended
             tokio::select! {
                 drained = &mut draining => {
                     drained?;
-                    child.wait().await?
+                    let status = child.wait().await?;
+                    family.leave();
+                    status
                 }
                 status = child.wait() => {
+                    family.leave();
                     if let Ok(drained) = tokio::time::timeout(AFTER_THE_END, draining).await {
                         drained?;
                     }
@@ -129,6 +140,47 @@ mod tests {
     async fn a_command_that_hangs_is_ended() {
         let ended = shell("exec sleep 300", Duration::from_millis(50)).await;
         assert!(matches!(ended, Err(Unended::TooLong)), "{ended:?}");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn what_a_command_has_started_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("pid");
+        let script = format!("sleep 300 & echo $! > '{}'; wait", note.display());
+        let started = async || loop {
+            let noted = std::fs::read_to_string(&note).unwrap_or_default();
+            match noted.trim().parse() {
+                Ok(pid) => return nix::unistd::Pid::from_raw(pid),
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        };
+        // As an interrupt has it, nobody waits any more.
+        let pid = tokio::select! {
+            ended = shell(&script, Duration::from_secs(60)) => panic!("{ended:?}"),
+            pid = started() => pid,
+        };
+        assert!(is_gone(pid).await, "{pid} outlives that nobody waits for it");
+
+        std::fs::remove_file(&note).unwrap();
+        let ended = shell(&script, Duration::from_secs(2)).await;
+        assert!(matches!(ended, Err(Unended::TooLong)), "{ended:?}");
+        let pid = started().await;
+        assert!(is_gone(pid).await, "{pid} outlives the limit");
+    }
+
+    /// Whoever inherits what was killed may take its time to bury it.
+    #[cfg(unix)]
+    async fn is_gone(pid: nix::unistd::Pid) -> bool {
+        for _ in 0..500 {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status"));
+            let is_dead = status.is_ok_and(|status| status.contains("State:\tZ"));
+            if is_dead || nix::sys::signal::kill(pid, None).is_err() {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        false
     }
 
     #[tokio::test]
