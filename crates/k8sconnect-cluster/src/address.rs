@@ -5,6 +5,7 @@
 //! server takes an encoded slash for a slash, which leads to a subresource) has no address at all.
 
 use k8sconnect_core::identity::{ObjectKey, is_name};
+use k8sconnect_core::text::percent_encoded;
 
 use crate::error::Error;
 use crate::kinds::{Kind, Scope, group_version_path};
@@ -69,16 +70,7 @@ impl Within<'_> {
 /// Text as one segment of a path or one value of a query: all but the unreserved characters is
 /// encoded. The colon stays, which RBAC names are full of, and which is plain in both places.
 pub(crate) fn segment(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    percent_encoded(text, ":")
 }
 
 #[cfg(test)]

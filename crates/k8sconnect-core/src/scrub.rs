@@ -1,8 +1,8 @@
 //! The server's words without the values that must not be shown.
 //!
 //! A refusal may quote what was sent or what is there: the value of a field, a part of the object,
-//! all of it. Every hidden value is cut out of the text, in all the spellings that Go has for it,
-//! plain and in base64. Where an object is quoted, or the difference of two, cutting cannot be
+//! all of it. Every hidden value is cut out of the text, in all the forms that it may have there.
+//! Where an object is quoted, or the difference of two, cutting cannot be
 //! trusted (long texts are broken up and shortened), so that goes as a whole. An object that hides
 //! nothing is quoted as it is.
 //!
@@ -11,18 +11,17 @@
 //! are quoted, the words are not shown at all.
 
 mod credentials;
+mod forms;
 mod frame;
 
 use std::collections::BTreeSet;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 
 use crate::manifest::Manifest;
 use crate::projection::CONCEALED_VALUE as CUT;
 use crate::secrecy::Secrecy;
-use crate::text::quoted;
+use forms::forms_of;
 use frame::Frame;
 
 pub use credentials::without_credentials;
@@ -63,7 +62,7 @@ impl Secrets {
         }
         let mut texts: BTreeSet<String> = self.texts.into_iter().collect();
         for hidden in secrecy.hidden_in(object) {
-            collect(hidden, &mut texts);
+            texts.extend(forms_of(hidden));
         }
         let mut texts: Vec<_> = texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
@@ -141,52 +140,6 @@ enum Standing {
     InProse,
 }
 
-/// A value in all its forms. What is in base64 already, such as `data` of a Secret, is a value in
-/// plain text too.
-fn collect(hidden: &Value, texts: &mut BTreeSet<String>) {
-    let text = hidden.as_str().map_or_else(|| hidden.to_string(), ToOwned::to_owned);
-    texts.insert(BASE64.encode(&text));
-    let bare: String = text.split_whitespace().collect();
-    let decoded = BASE64.decode(bare).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    for form in decoded.into_iter().chain([text]) {
-        texts.extend(spellings(&form));
-        texts.extend(spellings(form.trim()));
-        // Of a text of many lines one may be quoted.
-        let lines = form.lines().map(str::trim).filter(|line| line.chars().count() >= SHORTEST);
-        texts.extend(lines.flat_map(spellings));
-    }
-}
-
-/// A text bare, and as Go and JSON quote it.
-fn spellings(text: &str) -> Vec<String> {
-    let json = quoted(text);
-    let json = json[1..json.len() - 1].to_owned();
-    // Go's JSON is fit to stand in a web page.
-    let cautious = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    vec![text.to_owned(), go_quoted(text), go_quoted(&json), go_quoted(&cautious), json, cautious]
-}
-
-/// As Go's `%q` has it, without the quotes.
-fn go_quoted(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{b}' => out.push_str("\\v"),
-            '\u{c}' => out.push_str("\\f"),
-            c if c < ' ' || c == '\u{7f}' => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// Of a typed-patch error only the place and the type that was expected: what it got is printed as
 /// a Go value, in a form that cutting cannot be trusted with. Of a text that could not be decoded,
 /// not the part that is quoted around the error.
@@ -230,6 +183,9 @@ fn without_objects(words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD as BASE64;
+
     use super::*;
     use crate::secrecy::pattern;
 
@@ -250,8 +206,48 @@ mod tests {
             let shown = secrets().cut_out_of(&format!("Invalid value: \"{quoted}\": bad"));
             assert_eq!(shown, "Invalid value: \"(sensitive)\": bad");
         }
-        let encoded = BASE64.encode("line one\nline two");
-        assert!(!secrets().cut_out_of(&encoded).contains(&encoded));
+    }
+
+    #[test]
+    fn values_go_in_every_base64() {
+        // It holds what both alphabets write otherwise, and wants padding.
+        let bytes = "k\u{fe}y?~~>?!";
+        let text = format!(
+            "{{apiVersion: v1, kind: Secret, metadata: {{name: s}}, TAKES: {{a: '{bytes}'}}}}"
+        );
+        let plain = Secrets::of(&manifest(&text.replace("TAKES", "stringData")));
+        let encoded = BASE64.encode(bytes);
+        assert!(encoded.ends_with('=') && encoded.contains(['+', '/']), "{encoded}");
+        let text = text.replace("TAKES", "data").replace(bytes, &encoded);
+        let unpadded = encoded.trim_end_matches('=');
+        let for_urls = encoded.replace('+', "-").replace('/', "_");
+        for secrets in [plain, Secrets::of(&manifest(&text))] {
+            for quoted in [&encoded, unpadded, &for_urls, for_urls.trim_end_matches('=')] {
+                let shown = secrets.cut_out_of(&format!("Invalid value: \"{quoted}\": bad"));
+                assert_eq!(shown, "Invalid value: \"(sensitive)\": bad", "{quoted}");
+            }
+        }
+        // Bytes that are no text have no plain form, and still several encoded ones.
+        let binary = "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: //79/A==}}";
+        let secrets = Secrets::of(&manifest(binary));
+        assert_eq!(secrets.cut_out_of("no: //79/A, __79_A"), "no: (sensitive), (sensitive)");
+    }
+
+    #[test]
+    fn values_go_out_of_addresses() {
+        let text =
+            "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: 'p@ss w/rd:é'}}";
+        let secrets = Secrets::of(&manifest(text));
+        for encoded in [
+            "p%40ss+w%2Frd%3A%C3%A9",
+            "p%40ss%20w%2Frd%3A%C3%A9",
+            "p@ss%20w%2Frd:%C3%A9",
+            "p%40ss%20w%2Frd:%C3%A9",
+            "p%40ss%20w%2frd%3a%c3%a9",
+        ] {
+            let shown = secrets.cut_out_of(&format!("Get \"https://joe:{encoded}@db/\": no"));
+            assert_eq!(shown, "Get \"https://joe:(sensitive)@db/\": no");
+        }
     }
 
     #[test]

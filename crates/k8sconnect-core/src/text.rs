@@ -46,6 +46,22 @@ pub fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
+/// A text as it stands in an address: all but the unreserved characters, and those to be kept, is
+/// encoded.
+pub fn percent_encoded(text: &str, kept: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ if kept.as_bytes().contains(&byte) => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
 /// How the text of a value begins that is not shown.
 pub(crate) const WITHHELD: &str = "(sensitive";
 
