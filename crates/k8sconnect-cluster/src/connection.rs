@@ -174,8 +174,12 @@ pub struct Identity {
 pub enum Auth {
     None,
     Token(Secret),
-    /// Read again now and then: whoever mounts it also renews it.
-    TokenFile(PathBuf),
+    /// Read again now and then: whoever mounts it also renews it. A token may stand in for it
+    /// where nothing can be read there.
+    TokenFile {
+        path: PathBuf,
+        otherwise: Option<Secret>,
+    },
     Basic {
         username: String,
         password: Secret,
@@ -188,7 +192,10 @@ impl Auth {
         match self {
             Self::None => sum.tag(0),
             Self::Token(token) => sum.tag(1).text(token.expose()),
-            Self::TokenFile(path) => sum.tag(2).text(&path.to_string_lossy()),
+            Self::TokenFile { path, otherwise } => sum
+                .tag(2)
+                .text(&path.to_string_lossy())
+                .maybe(otherwise.as_ref().map(Secret::expose)),
             Self::Basic { username, password } => sum.tag(3).text(username).text(password.expose()),
             Self::Exec(exec) => {
                 let Exec { api_version, command, args, env, install_hint, cluster } = exec;

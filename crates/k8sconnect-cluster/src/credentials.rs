@@ -5,6 +5,7 @@
 //! stopped accepting it. Whoever asks while somebody renews waits for that, and takes its result; a
 //! failure too, and for a moment after, so that what fails or hangs does not do so for each object.
 
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine;
@@ -76,7 +77,7 @@ impl Credentials {
     pub(crate) fn plugin(&self) -> Option<&str> {
         match &self.auth {
             Auth::Exec(plugin) => Some(&plugin.command),
-            Auth::None | Auth::Token(_) | Auth::TokenFile(_) | Auth::Basic { .. } => None,
+            Auth::None | Auth::Token(_) | Auth::TokenFile { .. } | Auth::Basic { .. } => None,
         }
     }
 
@@ -104,7 +105,7 @@ impl Credentials {
         }
         match &self.auth {
             Auth::None | Auth::Token(_) | Auth::Basic { .. } => Ok(false),
-            Auth::TokenFile(_) => {
+            Auth::TokenFile { .. } => {
                 let next = refused.generation + 1;
                 let renewed = self.fetch_into(&mut held, next, Cause::Refusal).await?;
                 Ok(renewed.authorization != refused.authorization)
@@ -154,18 +155,12 @@ impl Credentials {
             Auth::None | Auth::Token(_) | Auth::Basic { .. } => {
                 Ok(Credential { authorization: fixed(&self.auth)?, ..none })
             }
-            Auth::TokenFile(path) => {
-                let unreadable = |error: std::io::Error| ConnectionError::UnreadableFile {
-                    field: "tokenFile",
-                    path: path.display().to_string(),
-                    why: error.to_string(),
+            Auth::TokenFile { path, otherwise } => {
+                let token = match (token_in(path), otherwise) {
+                    (Ok(token), _) => token,
+                    (Err(_), Some(token)) => token.expose().to_owned(),
+                    (Err(error), None) => return Err(error),
                 };
-                // A few hundred bytes from local memory: not worth another thread.
-                let token = std::fs::read_to_string(path).map_err(unreadable)?;
-                if token.trim().is_empty() {
-                    let path = path.display().to_string();
-                    return Err(ConnectionError::EmptyFile { field: "tokenFile", path });
-                }
                 let expires = Some(SystemTime::now() + TOKEN_FILE_LIFE + MARGIN);
                 Ok(Credential { authorization: Some(bearer(token.trim())?), expires, ..none })
             }
@@ -209,14 +204,31 @@ impl Credential {
     }
 }
 
+fn token_in(path: &Path) -> Result<String, ConnectionError> {
+    let (field, shown) = ("tokenFile", path.display().to_string());
+    // A few hundred bytes from local memory: not worth another thread.
+    match std::fs::read_to_string(path) {
+        Err(error) => {
+            let why = error.to_string();
+            Err(ConnectionError::UnreadableFile { field, path: shown, why })
+        }
+        Ok(token) if token.trim().is_empty() => {
+            Err(ConnectionError::EmptyFile { field, path: shown })
+        }
+        Ok(token) => Ok(token),
+    }
+}
+
 fn fixed(auth: &Auth) -> Result<Option<HeaderValue>, ConnectionError> {
     match auth {
-        Auth::Token(token) => bearer(token.expose().trim()).map(Some),
+        Auth::Token(token) | Auth::TokenFile { otherwise: Some(token), .. } => {
+            bearer(token.expose().trim()).map(Some)
+        }
         Auth::Basic { username, password } => {
             let pair = BASE64.encode(format!("{username}:{}", password.expose()));
             header("password", &format!("Basic {pair}")).map(Some)
         }
-        Auth::None | Auth::TokenFile(_) | Auth::Exec(_) => Ok(None),
+        Auth::None | Auth::TokenFile { otherwise: None, .. } | Auth::Exec(_) => Ok(None),
     }
 }
 

@@ -95,21 +95,29 @@ pub fn plugin_argument(text: &str) -> Result<Secret, ConnectionError> {
 
 /// A variable for the plugin's environment.
 pub fn plugin_variable(name: &str, value: &str) -> Result<(String, Secret), ConnectionError> {
-    if name.is_empty() || name.contains('=') {
-        return Err(unusable("exec.env", "a name in it is empty or holds `=`"));
+    // What follows the sign was meant for a value, and may be a secret.
+    let why = match name.split_once('=') {
+        Some(("", _)) => Some("a name in it begins with `=`".to_owned()),
+        Some((name, _)) => Some(format!(
+            "the name `{name}` in it is followed by a `=`: what follows belongs into its value"
+        )),
+        None if name.is_empty() => Some("a name in it is empty".to_owned()),
+        None if name.contains('\0') => Some(NUL.to_owned()),
+        None if value.contains('\0') => Some(format!("of the value of `{name}`: {NUL}")),
+        None => None,
+    };
+    if let Some(why) = why {
+        return Err(unusable("exec.env", &why));
     }
-    runnable("exec.env", name)?;
-    runnable("exec.env", value)?;
     Ok((name.to_owned(), value.into()))
 }
 
 /// What no program can be handed: its end is taken for that of the text.
 fn runnable(field: &'static str, text: &str) -> Result<(), ConnectionError> {
-    if text.contains('\0') {
-        return Err(unusable(field, "it holds a NUL character, which no program can be handed"));
-    }
-    Ok(())
+    if text.contains('\0') { Err(unusable(field, NUL)) } else { Ok(()) }
 }
+
+const NUL: &str = "it holds a NUL character, which no program can be handed";
 
 /// Takes PEM as it is, and base64 of it as clouds hand it out.
 fn pem(field: &'static str, text: &str) -> Result<String, ConnectionError> {
@@ -147,6 +155,13 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_that_cannot_be_set_is_named() {
+        let told = |name, value| plugin_variable(name, value).err().unwrap().to_string();
+        assert!(told("FIRST=1", "").contains("`FIRST`"));
+        assert!(told("SECOND", "\0").contains("`SECOND`"));
+    }
+
+    #[test]
     fn each_part_that_cannot_be_used_is_named_and_not_quoted() {
         let (certificate, key) = pair();
         let other = pair().1;
@@ -165,7 +180,9 @@ mod tests {
             ("exec.api_version", plugin_version("hunter2").err()),
             ("exec.command", plugin_command("").err()),
             ("exec.args", plugin_argument("hunter\0").err()),
-            ("exec.env", plugin_variable("hunter=2", "").err()),
+            ("exec.env", plugin_variable("NAME=hunter2", "").err()),
+            ("exec.env", plugin_variable("=hunter2", "").err()),
+            ("exec.env", plugin_variable("", "hunter2").err()),
             ("exec.env", plugin_variable("A", "hunter\0").err()),
         ];
         for (field, error) in refused {

@@ -24,17 +24,7 @@ pub use files::KubeconfigFiles;
 impl Connection {
     /// Takes a kubeconfig given as text, which has no folder for relative paths to start from.
     pub fn from_kubeconfig(text: &str, context: Option<&str>) -> Result<Self, ConnectionError> {
-        resolve(&text::parse(text)?, context, Base::None)
-    }
-
-    /// Takes a kubeconfig file; relative paths in it start from its folder.
-    pub fn from_kubeconfig_file(
-        path: &Path,
-        context: Option<&str>,
-    ) -> Result<Self, ConnectionError> {
-        let text = read("config_path", path)?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        resolve(&text::parse(&text)?, context, Base::Folder(folder))
+        resolve(&text::parse(text)?.filled()?, context, Base::None)
     }
 }
 
@@ -178,12 +168,15 @@ fn auth(
         };
         return Err(ConnectionError::AuthProvider { name: provider.name.clone(), exec });
     }
-    // The order is client-go's: a token file beats a token, and a plugin comes last.
-    if let Some(path) = &user.token_file {
-        return Ok(Auth::TokenFile(base.path("tokenFile", path)?));
+    // The order is client-go's: a token file beats a token, which is taken where the file cannot be
+    // read; a plugin comes last.
+    let token = user.token.clone().filter(|token| !token.is_empty()).map(Secret::from);
+    if let Some(path) = user.token_file.as_deref().filter(|path| !path.is_empty()) {
+        let path = base.path("tokenFile", path)?;
+        return Ok(Auth::TokenFile { path, otherwise: token });
     }
-    if let Some(token) = user.token.clone().filter(|token| !token.is_empty()) {
-        return Ok(Auth::Token(token.into()));
+    if let Some(token) = token {
+        return Ok(Auth::Token(token));
     }
     match (&user.username, &user.password) {
         (Some(username), Some(password)) => {

@@ -48,7 +48,8 @@ async fn a_refused_token_file_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
     std::fs::write(&path, "one\n").unwrap();
-    let credentials = of(Auth::TokenFile(path.clone())).unwrap();
+    let file = |otherwise| Auth::TokenFile { path: path.clone(), otherwise };
+    let credentials = of(file(None)).unwrap();
     let first = credentials.current().await.unwrap();
     assert_eq!(shown(&first), "Bearer one");
     std::fs::write(&path, "two\n").unwrap();
@@ -59,8 +60,14 @@ async fn a_refused_token_file_is_read_again() {
     assert!(credentials.renew(&first).await.unwrap());
 
     std::fs::write(&path, "\n").unwrap();
-    let told = of(Auth::TokenFile(path)).unwrap().current().await.err().unwrap().to_string();
+    let told = of(file(None)).unwrap().current().await.err().unwrap().to_string();
     assert!(told.starts_with("The file in `tokenFile` is empty"), "{told}");
+    let both = of(file(Some("fixed".into()))).unwrap();
+    let fallen_back = both.current().await.unwrap();
+    assert_eq!(shown(&fallen_back), "Bearer fixed", "as kubectl does");
+    std::fs::write(&path, "three\n").unwrap();
+    assert!(both.renew(&fallen_back).await.unwrap());
+    assert_eq!(shown(&both.current().await.unwrap()), "Bearer three");
 }
 
 #[test]

@@ -5,14 +5,16 @@
 //! be.
 
 use std::fmt;
+use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
     BadHost {
         why: String,
     },
-    /// Not YAML, or not a kubeconfig.
+    /// Not YAML, or not a kubeconfig. The file, where it was given as one.
     BadKubeconfig {
+        file: Option<String>,
         why: String,
     },
     NoContextChosen {
@@ -69,10 +71,23 @@ pub enum ConnectionError {
 }
 
 impl ConnectionError {
+    /// The same of a kubeconfig that stands in this file.
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::BadKubeconfig { why, .. } => {
+                Self::BadKubeconfig { file: Some(path.display().to_string()), why }
+            }
+            other => other,
+        }
+    }
+
     pub fn what(&self) -> String {
         match self {
             Self::BadHost { .. } => "The cluster's host is not an address".into(),
-            Self::BadKubeconfig { .. } => "The kubeconfig cannot be read".into(),
+            Self::BadKubeconfig { file: None, .. } => "The kubeconfig cannot be read".into(),
+            Self::BadKubeconfig { file: Some(file), .. } => {
+                format!("The kubeconfig `{file}` cannot be read")
+            }
             Self::NoContextChosen { .. } => {
                 "The kubeconfig does not say which context to use".into()
             }
@@ -96,9 +111,9 @@ impl ConnectionError {
 
     pub fn why(&self) -> String {
         match self {
-            Self::BadHost { why } | Self::BadKubeconfig { why } | Self::BadValue { why, .. } => {
-                sentence(why)
-            }
+            Self::BadHost { why }
+            | Self::BadKubeconfig { why, .. }
+            | Self::BadValue { why, .. } => sentence(why),
             Self::NoContextChosen { contexts } => {
                 format!("It has no `current-context`, and these contexts: {}.", listed(contexts))
             }
@@ -123,8 +138,11 @@ impl ConnectionError {
     pub fn advice(&self) -> String {
         match self {
             Self::BadHost { .. } => "Write it as `https://host:port`.".into(),
-            Self::BadKubeconfig { .. } => {
+            Self::BadKubeconfig { file: None, .. } => {
                 "Give the text of a kubeconfig as `kubectl config view --raw` prints it.".into()
+            }
+            Self::BadKubeconfig { file: Some(_), .. } => {
+                "Correct it: it should look like what `kubectl config view` prints.".into()
             }
             Self::NoContextChosen { .. } => "Name one of them in `context`.".into(),
             Self::UnknownContext { .. } => "Name one of those in `context`.".into(),

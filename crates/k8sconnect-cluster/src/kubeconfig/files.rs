@@ -1,8 +1,8 @@
 //! Kubeconfigs in files, several of them read as one.
 //!
 //! They are brought together as kubectl does it: the first file that has an entry of a name wins
-//! with the whole entry, the first that sets `current-context` with that. A file that is not there
-//! says nothing, as long as another one is.
+//! with the whole entry, the first that sets `current-context` with that. A file that is not there,
+//! or empty, says nothing, as long as another one does.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,24 +22,33 @@ impl KubeconfigFiles {
     /// start of one is the home folder.
     pub fn load(list: &str) -> Result<Self, ConnectionError> {
         let mut files = Vec::new();
-        let mut missing = None;
+        let mut nothing = None;
         for path in std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()) {
             let found = at_home(&path);
             match std::fs::read_to_string(&found) {
                 Ok(text) => {
+                    let config = text::parse(&text).map_err(|error| error.in_file(&path))?;
+                    if config.is_empty {
+                        let (field, path) = ("config_path", path.display().to_string());
+                        nothing = nothing.or(Some(ConnectionError::EmptyFile { field, path }));
+                        continue;
+                    }
                     let folder = found.parent().unwrap_or(Path::new(""));
-                    files.push((path, rooted(text::parse(&text)?, folder)));
+                    files.push((path, rooted(config, folder)));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    missing = missing.or(Some(unreadable(&path, &error)));
+                    nothing = nothing.or(Some(unreadable(&path, &error)));
                 }
                 Err(error) => return Err(unreadable(&path, &error)),
             }
         }
-        match (files.is_empty(), missing) {
+        match (files.is_empty(), nothing) {
             (false, _) => Ok(Self { files }),
-            (true, Some(missing)) => Err(missing),
-            (true, None) => Err(ConnectionError::BadKubeconfig { why: "its path is empty".into() }),
+            (true, Some(nothing)) => Err(nothing),
+            (true, None) => {
+                let why = "its path is empty".into();
+                Err(ConnectionError::BadKubeconfig { file: None, why })
+            }
         }
     }
 
@@ -87,7 +96,7 @@ impl KubeconfigFiles {
         });
         match merged {
             Some(merged) => resolve(&merged, context, Base::Folder(Path::new(""))),
-            None => Err(ConnectionError::BadKubeconfig { why: "it is empty".into() }),
+            None => Err(ConnectionError::BadKubeconfig { file: None, why: "it is empty".into() }),
         }
     }
 }
@@ -179,7 +188,8 @@ mod tests {
         assert_eq!(files().contexts(), ["a", "b"]);
         let a = files().connection(Some("a")).unwrap();
         assert_eq!(a.host.to_string(), "https://first");
-        assert_eq!(a.auth, Auth::TokenFile(folder.path().join("token")), "beside its own file");
+        let path = folder.path().join("token");
+        assert_eq!(a.auth, Auth::TokenFile { path, otherwise: None }, "beside its own file");
         let current = files().connection(None).unwrap();
         assert_eq!(current.host.to_string(), "https://two", "an empty context sets nothing");
     }
@@ -200,5 +210,39 @@ mod tests {
             panic!("nothing was read")
         };
         assert!(error.why().contains("/nowhere/config"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_file_is_passed_over_where_another_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let empty = folder.path().join("empty");
+        std::fs::write(&empty, "# nothing yet\n").unwrap();
+        let Err(error) = KubeconfigFiles::load(&empty.display().to_string()) else {
+            panic!("there is nothing in it")
+        };
+        assert!(error.why().contains(&empty.display().to_string()), "{error}");
+
+        let list = format!("{}:{}", empty.display(), two(folder.path()));
+        let connection = KubeconfigFiles::load(&list).unwrap().connection(None).unwrap();
+        assert_eq!(connection.host.to_string(), "https://two");
+    }
+
+    #[test]
+    fn of_several_files_the_broken_one_is_named_with_its_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let broken = folder.path().join("broken");
+        for (text, told) in [
+            ("users: [{name: joe, user: {token: [hunter2]}}]", "`joe` in `users`"),
+            ("clusters: hunter2", "`clusters` has another shape"),
+            ("contexts: [{context: hunter2}]", "without a name in `contexts`"),
+            ("users: [hunter2", "not YAML"),
+        ] {
+            std::fs::write(&broken, text).unwrap();
+            let list = format!("{}:{}", two(folder.path()), broken.display());
+            let Err(error) = KubeconfigFiles::load(&list) else { panic!("{text} was taken") };
+            let said = error.to_string();
+            assert!(said.contains(&format!("`{}`", broken.display())), "{said}");
+            assert!(said.contains(told) && !said.contains("hunter2"), "{said}");
+        }
     }
 }

@@ -82,7 +82,9 @@ fn json_is_a_kubeconfig_too() {
 fn each_way_to_log_in_is_read() {
     let auth = |user| take("", user).unwrap().auth;
     assert_eq!(auth("token: t"), Auth::Token("t".into()));
-    assert_eq!(auth("tokenFile: /var/t\ntoken: t"), Auth::TokenFile("/var/t".into()));
+    let both = Auth::TokenFile { path: "/var/t".into(), otherwise: Some("t".into()) };
+    assert_eq!(auth("tokenFile: /var/t\ntoken: t"), both);
+    assert_eq!(auth("tokenFile: ''\ntoken: t"), Auth::Token("t".into()));
     let (username, password) = ("me".into(), "p".into());
     assert_eq!(auth("username: me\npassword: p"), Auth::Basic { username, password });
     assert_eq!(auth("{}"), Auth::None);
@@ -139,9 +141,11 @@ fn a_relative_path_means_nothing_in_a_text_and_the_folder_in_a_file() {
     let file = folder.path().join("config");
     fs::write(folder.path().join("ca.pem"), "ca").unwrap();
     fs::write(&file, config("certificate-authority: ca.pem", "tokenFile: t")).unwrap();
-    let connection = Connection::from_kubeconfig_file(&file, None).unwrap();
+    let files = KubeconfigFiles::load(&file.display().to_string()).unwrap();
+    let connection = files.connection(None).unwrap();
     assert_eq!(connection.tls.trust, Trust::Authorities("ca".into()));
-    assert_eq!(connection.auth, Auth::TokenFile(folder.path().join("t")));
+    let path = folder.path().join("t");
+    assert_eq!(connection.auth, Auth::TokenFile { path, otherwise: None });
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use k8sconnect_core::recent::Recent;
 use k8sconnect_core::yaml;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::ConnectionError;
@@ -20,28 +21,59 @@ pub(super) fn parse(text: &str) -> Result<Kubeconfig, ConnectionError> {
 }
 
 fn read(text: &str) -> Result<Kubeconfig, ConnectionError> {
-    let refused = |why: String| ConnectionError::BadKubeconfig { why };
+    let refused = |why: String| ConnectionError::BadKubeconfig { file: None, why };
     let documents =
         yaml::parse_stream(text).map_err(|error| refused(format!("it is not YAML: {error}")))?;
     let value = match documents.as_slice() {
         [only] => only.value.clone(),
-        [] => return Err(refused("it is empty".into())),
+        [] => return Ok(Kubeconfig { is_empty: true, ..Kubeconfig::default() }),
         many => {
             return Err(refused(format!("it holds {} documents, not one", many.len())));
         }
     };
+    if value.is_null() {
+        return Ok(Kubeconfig { is_empty: true, ..Kubeconfig::default() });
+    }
     if !value.is_object() {
         return Err(refused("it is not a map with `clusters`, `users` and `contexts`".into()));
     }
     // serde's complaints quote the offending value, which may be a credential.
-    serde_json::from_value(value)
-        .map_err(|_| refused("an entry in it has another shape than a kubeconfig's".into()))
+    serde_json::from_value(value.clone()).map_err(|_| {
+        let which = misshapen(&value).unwrap_or_else(|| "an entry in it".into());
+        refused(format!("{which} has another shape than a kubeconfig's"))
+    })
+}
+
+/// The entry that cannot be read, by its list and its name.
+fn misshapen(config: &Value) -> Option<String> {
+    fn first<T>(config: &Value, list: &str) -> Option<String>
+    where
+        T: Default + DeserializeOwned,
+    {
+        let entries = match &config[list] {
+            Value::Null => return None,
+            Value::Array(entries) => entries,
+            _ => return Some(format!("`{list}`")),
+        };
+        let reads = |entry: &Value| serde_json::from_value::<Named<T>>(entry.clone()).is_ok();
+        let entry = entries.iter().find(|entry| !reads(entry))?;
+        Some(match entry["name"].as_str() {
+            Some(name) => format!("the entry `{name}` in `{list}`"),
+            None => format!("an entry without a name in `{list}`"),
+        })
+    }
+    first::<ContextEntry>(config, "contexts")
+        .or_else(|| first::<ClusterEntry>(config, "clusters"))
+        .or_else(|| first::<UserEntry>(config, "users"))
 }
 
 /// kubectl writes `null` for an empty list, and people for an empty entry.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Kubeconfig {
+    /// There is nothing but spaces and comments.
+    #[serde(skip)]
+    pub(super) is_empty: bool,
     pub(super) current_context: Option<String>,
     #[serde(default, deserialize_with = "nullable")]
     pub(super) contexts: Vec<Named<ContextEntry>>,
@@ -49,6 +81,17 @@ pub(super) struct Kubeconfig {
     pub(super) clusters: Vec<Named<ClusterEntry>>,
     #[serde(default, deserialize_with = "nullable")]
     pub(super) users: Vec<Named<UserEntry>>,
+}
+
+impl Kubeconfig {
+    /// A text without anything in it is none, where there is no other beside it.
+    pub(super) fn filled(self) -> Result<Self, ConnectionError> {
+        if self.is_empty {
+            let why = "it is empty".into();
+            return Err(ConnectionError::BadKubeconfig { file: None, why });
+        }
+        Ok(self)
+    }
 }
 
 /// Lists in a kubeconfig are maps in disguise: a name, and the value under the entry's own word.
