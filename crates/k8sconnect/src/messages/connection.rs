@@ -188,7 +188,7 @@ pub(crate) fn two_logins() -> Diagnostic {
 pub(crate) fn half_a_pair(half: &str, other: &str) -> Diagnostic {
     Diagnostic::error(
         format!("`{half}` is given without `{other}`"),
-        format!("A certificate proves nothing without its key.\n\nAdd `{other}`."),
+        format!("A certificate and its key prove who you are only together.\n\nAdd `{other}`."),
     )
 }
 

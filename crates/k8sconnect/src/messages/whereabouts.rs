@@ -121,7 +121,7 @@ fn another_uid(host: Option<&Host>) -> String {
     let there = host.map_or("there".to_owned(), |host| format!("at `{host}`"));
     format!(
         "The `kube-system` namespace has another uid {there} than in the cluster that the object \
-         was last written to."
+         was last written to, or imported from."
     )
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn absence_unproved(key: &ObjectKey, host: Option<&Host>) -> Diagnost
         format!("{key} was not found, and whether this is its cluster cannot be told"),
         paragraphs([
             &format!("{} Nothing was changed.", unrecognised(host)),
-            "Check that the connection leads to the cluster that the object was written to. Then \
+            "Check that the connection leads to the object's cluster. Then \
              give the credentials leave to `get` the namespace `kube-system`: an object that is \
              gone is planned anew. Or take it out of state with `terraform state rm ADDRESS` (or \
              `tofu state rm ADDRESS`).",
@@ -155,7 +155,7 @@ fn unrecognised(host: Option<&Host>) -> String {
     let there = host.map_or("there".to_owned(), |host| format!("at `{host}`"));
     format!(
         "Clusters are told apart by the uid of their `kube-system` namespace. State knows that of \
-         the cluster that the object was last written to; the credentials in use {there} could not \
+         the cluster that the object was last written to, or imported from; the credentials in use {there} could not \
          read it."
     )
 }
@@ -166,11 +166,11 @@ pub(crate) fn home_forgotten(key: &ObjectKey, host: &Host) -> Diagnostic {
         format!("{key} was not found, and whether this is its cluster cannot be told"),
         paragraphs([
             &format!(
-                "Which cluster it was last written to is kept in private state, which does not \
+                "Which cluster it belongs to is kept in private state, which does not \
                  reach the deletion of a tainted resource. What is looked for is not at `{host}`: \
                  it is gone, or the connection leads to another cluster. Nothing was changed."
             ),
-            "Check that the connection leads to the cluster that it was written to, then plan \
+            "Check that the connection leads to its cluster, then plan \
              again: a refresh can tell, and drops what is gone. Or clear the mark with `terraform \
              untaint ADDRESS` (or `tofu untaint ADDRESS`) and use `-replace=ADDRESS`, which keeps \
              what is remembered.",
@@ -195,11 +195,12 @@ pub(crate) fn gone_unseen(key: &ObjectKey, way: guard::Way) -> Diagnostic {
     let advice = match way {
         // What kept the refresh from looking has passed.
         guard::Way::AsBefore => {
-            "Run again: the refresh can look now, and the object is planned anew."
+            "Run again: the refresh can look now, and takes it out of state. An apply then creates \
+             it; a destroy has nothing to do."
         }
         guard::Way::Changed => {
             "Take it out of state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`): \
-             the next apply creates it. Where the cluster and its name in the provider block stay \
+             the next apply creates it, and a destroy is done with it. Where the cluster and its name in the provider block stay \
              as they are this does not happen: the refresh then uses the credentials of the \
              configuration."
         }

@@ -49,6 +49,8 @@ async fn hiding_a_field_and_showing_it_again_changes_nothing_in_the_cluster() {
     at.object_with("settings", &body, r#"sensitive_fields = ["data.greeting"]"#);
     let plan = at.plan_changes().await;
     says(&plan.text, "0 to add, 1 to change, 0 to destroy");
+    // Terraform prints what state holds, which the guide on secrets owns up to.
+    says(&plan.text, r#""bonjour" ->"#);
     never_says(&plan.text, "Warning");
     at.apply().await;
     at.plan_empty().await;
