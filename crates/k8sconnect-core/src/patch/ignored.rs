@@ -42,6 +42,8 @@ impl Patch {
             Form::Json(_) => {
                 for footprint in &outcome.footprints {
                     for mark in &footprint.marks {
+                        // What comes later has the last word, of a part as of the whole.
+                        wishes.retain(|path, _| !overrides(mark.path(), path));
                         match (mark, footprint.operation.value()) {
                             (Mark::Absent(path), _) => {
                                 wishes.insert(path.clone(), None);
@@ -50,9 +52,7 @@ impl Patch {
                                 wish(value, &mut path.clone(), &mut wishes);
                             }
                             // What it brings from elsewhere is another one's value.
-                            (Mark::Set(path) | Mark::Item(path), _) => {
-                                wishes.remove(path);
-                            }
+                            (Mark::Set(_) | Mark::Item(_), _) => {}
                         }
                     }
                 }
@@ -93,6 +93,20 @@ fn wish(value: &Value, path: &mut FieldPath, wishes: &mut BTreeMap<FieldPath, Op
             wishes.insert(path.clone(), Some(other.clone()));
         }
     }
+}
+
+/// Whether what an operation did at one place leaves nothing to be said of what an earlier one wished
+/// at another: it is the same, a part of it or the whole around it, or an item was put in or taken out
+/// before one that is only counted.
+fn overrides(later: &FieldPath, earlier: &FieldPath) -> bool {
+    let counted = || match later.elements() {
+        [list @ .., PathElement::Key(_) | PathElement::Value(_) | PathElement::Index(_)] => earlier
+            .elements()
+            .strip_prefix(list)
+            .is_some_and(|below| matches!(below.first(), Some(PathElement::Index(_)))),
+        _ => false,
+    };
+    earlier.starts_with(later) || later.starts_with(earlier) || counted()
 }
 
 /// Whether a value of the server's means what was written, and maybe more: it fills in defaults,

@@ -297,3 +297,38 @@ fn a_position_in_a_list_without_keys_means_the_item_that_it_met() {
         assert_eq!(sends(items(&more)), Ok(1), "one was put behind it");
     }
 }
+
+#[test]
+fn a_later_operation_has_the_last_word_on_what_the_server_takes() {
+    let args = "/spec/containers/0/args";
+    for later in [
+        json!([{"op": "add", "path": args, "value": ["a", "b"]},
+               {"op": "add", "path": format!("{args}/1"), "value": "mid"}]),
+        json!([{"op": "add", "path": "/spec/tolerations", "value": [{"key": "a"}, {"key": "b"}]},
+               {"op": "remove", "path": "/spec/tolerations/0"}]),
+        json!([{"op": "add", "path": "/spec/containers/0/env", "value": []},
+               {"op": "copy", "from": "/spec/template", "path": "/spec/containers/0/env/-"}]),
+        json!([{"op": "add", "path": "/spec/free", "value": {"a": 1, "b": 1}},
+               {"op": "replace", "path": "/spec/free/a", "value": 2},
+               {"op": "move", "from": "/spec/free/b", "path": "/spec/b"}]),
+        json!([{"op": "add", "path": "/spec/free", "value": {"a": 1}},
+               {"op": "remove", "path": "/spec/free"},
+               {"op": "add", "path": "/spec/free", "value": {"a": 2}}]),
+        json!([{"op": "replace", "path": "/spec/tolerations/0/key", "value": "z"},
+               {"op": "add", "path": "/spec/tolerations/0", "value": {"key": "first"}}]),
+    ] {
+        let mut live = live();
+        live["spec"]["template"] = json!({"name": "B", "value": "2"});
+        let text = later.to_string();
+        let (after, footprints, _) = written(&text, &live);
+        let outcome = Outcome { footprints, ..Outcome::default() };
+        let patch = read(Manner::Json, &text);
+        assert_eq!(patch.ignored(&after, &after, &outcome), [], "{text}");
+    }
+    let text = r#"[{"op": "replace", "path": "/spec/replicas", "value": 5},
+        {"op": "add", "path": "/spec/containers/0/env/-", "value": {"name": "B"}}]"#;
+    let (_, footprints, _) = written(text, &live());
+    let outcome = Outcome { footprints, ..Outcome::default() };
+    let ignored = read(Manner::Json, text).ignored(&live(), &live(), &outcome);
+    assert_eq!(ignored.iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["spec.replicas"]);
+}

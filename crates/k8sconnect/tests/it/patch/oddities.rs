@@ -68,3 +68,35 @@ async fn an_edit_that_the_server_ignores_is_told() {
         assert!(told.contains(wanted), "{told}");
     }
 }
+
+#[tokio::test]
+async fn what_a_later_operation_extends_is_not_told_as_ignored() {
+    let container = "/spec/template/spec/containers/0";
+    let mark = json!({"op": "add", "path": "/metadata/annotations/q", "value": "q"});
+    for (first, second) in [
+        (
+            json!({"op": "add", "path": format!("{container}/args"), "value": ["a", "b"]}),
+            json!({"op": "add", "path": format!("{container}/args/1"), "value": "mid"}),
+        ),
+        (
+            json!({"op": "add", "path": format!("{container}/env"), "value": []}),
+            json!({"op": "copy", "from": "/spec/template/spec/containers/1/env/0",
+                   "path": format!("{container}/env/-")}),
+        ),
+    ] {
+        let ward = Ward::deployment().await;
+        let side = json!([{"op": "add", "path": "/spec/template/spec/containers/-", "value":
+            {"name": "side", "image": "envoy", "env": [{"name": "SIDE", "value": "1"}]}}]);
+        ward.world.cluster.act_as("injector").json_patch(&ward.target, side).await.unwrap();
+        let text = json!([first, second, mark]).to_string();
+        let state = ward.create("json_patch", &text).await;
+        let edit = json!({"metadata": {"annotations": {"q": "edited"}}});
+        ward.world.cluster.act_as("ed").merge_patch(&ward.target, edit).await.unwrap();
+        let plan = ward.plan("json_patch", &text, &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("edited"), "{told}");
+        assert!(!told.contains("does not change"), "{told}");
+        let state = ward.change("json_patch", &text, &state).await;
+        ward.settled("json_patch", &text, &state).await;
+    }
+}
