@@ -148,14 +148,15 @@ fn speaks_as(manager: &Manager, ours: &[Ownership]) -> bool {
 
 /// The members of a set that are among these fields, or below one of them.
 fn covered(set: &FieldSet, fields: &FieldSet) -> FieldSet {
-    let above = |path: &FieldPath| {
-        let elements = path.elements();
-        (1..=elements.len()).any(|n| {
-            let start = FieldPath::new(elements[..n].iter().cloned());
-            fields.contains(&start)
-        })
-    };
-    set.members().into_iter().filter(above).collect()
+    set.members().into_iter().filter(|path| covers(fields, path)).collect()
+}
+
+fn covers(fields: &FieldSet, path: &FieldPath) -> bool {
+    let elements = path.elements();
+    (1..=elements.len()).any(|n| {
+        let start = FieldPath::new(elements[..n].iter().cloned());
+        fields.contains(&start)
+    })
 }
 
 /// Puts fields into a manager's entry, which is made if there is none. The server knows one entry

@@ -3,10 +3,14 @@
 //! What leaves and what stays need not be apart: a list that was meant as a whole leaves, and one of
 //! its items is meant from now on, or the other way round. What stays does not go back for a moment,
 //! or who had it before would be robbed of it once more. And an item of a list that is held as a whole
-//! is nothing that could go back: the list does, once nothing in it is meant any more.
+//! is nothing that could go back: the list does, once nothing in it is meant any more. So does a map, or
+//! an item, that came to be ours because a field in it did.
 
-use super::covered;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use super::holding::Extent;
+use super::{covered, covers};
 use crate::field::{FieldPath, FieldSet};
 use crate::projection::Projection;
 
@@ -28,14 +32,18 @@ impl Departure {
                 Extent::Itself => alone.insert(path),
             }
         }
-        for path in fields.members() {
+        let starts = |path: FieldPath| -> Vec<FieldPath> {
             let elements = path.elements();
-            for n in 1..elements.len() {
-                let around = FieldPath::new(elements[..n].iter().cloned());
-                let is_whole = ours.below(&around).is_some_and(FieldSet::is_leaf);
-                if is_whole && entire.below(&around).or(alone.below(&around)).is_none() {
-                    fields.insert(&around);
-                }
+            (1..elements.len()).map(|n| FieldPath::new(elements[..n].iter().cloned())).collect()
+        };
+        let around: BTreeSet<_> = fields.members().into_iter().flat_map(starts).collect();
+        let mut around: Vec<_> = around.into_iter().collect();
+        // What is in a map decides whether the map goes.
+        around.sort_by_key(|path| Reverse(path.elements().len()));
+        for path in around {
+            let is_meant = entire.below(&path).or(alone.below(&path)).is_some();
+            if !is_meant && is_spent(&path, ours, &fields) {
+                fields.insert(&path);
             }
         }
         Self { fields, entire, alone }
@@ -50,6 +58,17 @@ impl Departure {
         let stays = covered(set, &self.entire).union(&set.intersection(&self.alone));
         covered(set, &self.fields).difference(&stays)
     }
+}
+
+/// Whether we hold a field, and nothing in it besides what leaves and what names it.
+fn is_spent(around: &FieldPath, ours: &FieldSet, leaving: &FieldSet) -> bool {
+    let Some(held) = ours.below(around).filter(|held| held.is_member()) else {
+        return false;
+    };
+    held.members().into_iter().all(|below| {
+        let path = FieldPath::new(around.elements().iter().chain(below.elements()).cloned());
+        path == *around || path.names_its_item() || covers(leaving, &path)
+    })
 }
 
 /// These fields and what is below them.

@@ -112,3 +112,26 @@ fn what_is_held_whole_leaves_with_the_last_of_its_parts() {
     let gone = Departure::of(leaving, &stays("spec.seal.colour"), held);
     assert!(gone.of_set(held).is_empty(), "another part stays");
 }
+
+#[test]
+fn a_map_and_an_item_that_were_made_for_a_field_leave_with_it() {
+    let fields = json!({"f:spec": {"f:free": {".": {}, "f:nn": {}, "f:deep": {".": {},
+        "f:a": {".": {}, "f:x": {}}, "f:b": {".": {}, "f:y": {}}}},
+        "f:env": {"k:{\"name\":\"A\"}": {".": {}, "f:name": {}, "f:value": {}}}}});
+    let held = &owners(&[entry(OURS, "Update", "", fields)]).0[0].fields;
+    let path = |text: &str| text.parse::<FieldPath>().unwrap();
+    let gone = |left: &[&str], stays: &[(&str, Value)]| -> Vec<String> {
+        let stays = stays.iter().map(|(text, value)| (path(text), Leaf::Shown(value.clone())));
+        let left = left.iter().map(|text| path(text)).collect();
+        let departure = Departure::of(left, &Projection(stays.collect()), held);
+        held.difference(&departure.of_set(held)).members().iter().map(|it| it.to_string()).collect()
+    };
+    let (x, y) = ("spec.free.deep.a.x", "spec.free.deep.b.y");
+    let (nn, value) = ("spec.free.nn", "spec.env[name=A].value");
+    assert_eq!(gone(&[x, y, value], &[(nn, json!(2))]), ["spec.free", nn]);
+    assert_eq!(gone(&[x, y, value, nn], &[]), Vec::<String>::new());
+    let kept = gone(&[x, nn, value], &[(y, json!(1))]);
+    assert_eq!(kept, ["spec.free", "spec.free.deep", "spec.free.deep.b", y]);
+    let kept = gone(&[x, y, nn, value], &[("spec.free.deep", json!({}))]);
+    assert_eq!(kept, ["spec.free", "spec.free.deep"], "that it is there is meant");
+}

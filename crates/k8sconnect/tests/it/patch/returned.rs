@@ -160,3 +160,32 @@ async fn a_part_that_stays_of_what_leaves_keeps_its_former_owner() {
         assert_eq!(owners(&ward.live().await), before, "{attribute}");
     }
 }
+
+#[tokio::test]
+async fn a_map_or_an_item_that_was_made_for_a_field_leaves_with_it() {
+    let replicas = r#"{"op": "replace", "path": "/spec/replicas", "value": 1}"#;
+    let env = format!(
+        r#"{{"op": "add", "path": "{CONTAINER}/env/-", "value": {{"name": "X", "value": "1"}}}}"#
+    );
+    let notes =
+        r#"{"op": "add", "path": "/spec/template/metadata/annotations", "value": {"a": "b"}}"#;
+    for (attribute, more, less) in [
+        (
+            "merge_patch",
+            "spec: {replicas: 1, template: {metadata: {annotations: {a: b}}}}".to_owned(),
+            "spec: {replicas: 1}".to_owned(),
+        ),
+        ("json_patch", format!("[{replicas}, {env}, {notes}]"), format!("[{replicas}]")),
+    ] {
+        let ward = Ward::deployment().await;
+        let state = ward.create(attribute, &more).await;
+        let ours = |all: Vec<String>| all.into_iter().find(|it| it.contains("k8sconnect-patch-"));
+        assert!(ours(owners(&ward.live().await)).unwrap().contains("f:template"), "{attribute}");
+        let state = ward.change(attribute, &less, &state).await;
+        let left = ours(owners(&ward.live().await)).unwrap();
+        assert!(!left.contains("f:template"), "{attribute}: {left}");
+        assert!(left.contains("f:replicas"), "{attribute}: {left}");
+        ward.settled(attribute, &less, &state).await;
+        ward.destroy(&state).await;
+    }
+}
