@@ -100,6 +100,9 @@ pub fn hand_back(
             Leaving::Fields(_) if !speaks_as(manager, &going) => FieldSet::default(),
             Leaving::Fields(leaving) => still_ours(manager, &leaving.of_set(fields), &going),
         };
+        // Whoever came to hold it again of its own accord gets nothing.
+        let held = owners.0.iter().find(|entry| same_entry(&entry.manager, manager));
+        let back = held.map_or(back.clone(), |held| back.difference(&held.fields));
         if !back.is_empty() {
             give(&mut returned, manager, &back);
         }

@@ -189,3 +189,20 @@ async fn a_map_or_an_item_that_was_made_for_a_field_leaves_with_it() {
         ward.destroy(&state).await;
     }
 }
+
+#[tokio::test]
+async fn what_a_former_owner_came_to_hold_again_stays_with_it() {
+    for attribute in MANNERS {
+        let ward = Ward::config_map().await;
+        let ours = text(attribute, &[("a", "x"), ("b", "yy")]);
+        let state = ward.create(attribute, &ours).await;
+        let mut body = ward.body();
+        body["data"] = json!({"b": "yy", "c": "helm"});
+        ward.world.cluster.act_as("helm").force().apply(body).await.unwrap();
+        ward.settled(attribute, &ours, &state).await;
+        let (told, held) = end(&ward, &state, "b").await;
+        assert!(told.contains("data.a returns to `helm`"), "{attribute}: {told}");
+        assert!(told.contains("data.b stays with `helm`"), "{attribute}: {told}");
+        assert_eq!(held, ["helm"], "{attribute}");
+    }
+}
