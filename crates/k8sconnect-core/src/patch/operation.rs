@@ -45,7 +45,13 @@ impl Operation {
             let text = object.get(name).and_then(Value::as_str);
             let text = text.ok_or_else(|| format!("`{name}` is missing"))?;
             let read = Pointer::parse(text);
-            let read = read.ok_or_else(|| format!("`{name}` must begin with `/`: `{text}`"))?;
+            let read = read.ok_or_else(|| match text.starts_with('/') {
+                true => format!(
+                    "`{name}` has a `~` that neither `0` nor `1` follows: `{text}`. `~` is \
+                     written `~0`, and a `/` inside a name `~1`"
+                ),
+                false => format!("`{name}` must begin with `/`: `{text}`"),
+            })?;
             match read.0.len() > NESTING_LIMIT {
                 true => Err(format!("`{name}` leads more than {NESTING_LIMIT} deep")),
                 false => Ok(read),
@@ -285,7 +291,10 @@ mod tests {
         assert_eq!(Operation::read(&written).unwrap().to_json(), written);
         assert!(Operation::read(&json!({"op": "add", "path": "/a"})).is_err());
         assert!(Operation::read(&json!({"op": "put", "path": "/a", "value": 1})).is_err());
-        assert!(Operation::read(&json!({"op": "remove", "path": "a"})).is_err());
+        let why = |path| Operation::read(&json!({"op": "remove", "path": path})).unwrap_err();
+        assert_eq!(why("a"), "`path` must begin with `/`: `a`");
+        let tilde = why("/data/a~2b");
+        assert!(tilde.starts_with("`path` has a `~` that neither `0` nor `1` follows"), "{tilde}");
         let into_itself = Operation::read(&json!({"op": "move", "from": "/a", "path": "/a/b"}));
         assert_eq!(
             into_itself.unwrap_err(),
