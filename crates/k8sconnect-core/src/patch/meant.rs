@@ -7,6 +7,9 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
+use super::mark::{Footprint, Mark};
 use super::outcome::Outcome;
 use crate::field::{FieldPath, FieldSet};
 use crate::handback::Extent;
@@ -20,9 +23,29 @@ impl Outcome {
         whole(&self.leaves).cloned().collect()
     }
 
-    /// Those of them that another patch means too.
-    pub fn meets(&self, meant: &FieldSet) -> Vec<FieldPath> {
-        whole(&self.leaves).filter(|path| overlaps(meant, path)).cloned().collect()
+    /// The same with all that goes when the patch is made: an operation that sets a map takes the
+    /// place of whatever is in it by then.
+    pub fn reach(&self) -> FieldSet {
+        whole(&self.leaves).chain(self.replaced()).cloned().collect()
+    }
+
+    /// Those of them that are in the reach of another patch too.
+    pub fn meets(&self, reach: &FieldSet) -> Vec<FieldPath> {
+        let own = whole(&self.leaves).chain(self.replaced());
+        own.filter(|path| overlaps(reach, path)).cloned().collect()
+    }
+
+    /// The maps that operations set. One that is set empty only has to be there.
+    fn replaced(&self) -> impl Iterator<Item = &FieldPath> {
+        let sets_map = |footprint: &&Footprint| {
+            let value = footprint.operation.value();
+            value.and_then(Value::as_object).is_some_and(|map| !map.is_empty())
+        };
+        let marks = self.footprints.iter().filter(sets_map).flat_map(|it| &it.marks);
+        marks.filter_map(|mark| match mark {
+            Mark::Set(path) => Some(path),
+            Mark::Item(_) | Mark::Absent(_) => None,
+        })
     }
 }
 
