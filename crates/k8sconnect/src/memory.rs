@@ -63,6 +63,16 @@ struct Content {
     changed: Outlooks,
 }
 
+/// How what is planned to be made may follow on something that state holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Succession {
+    None,
+    /// This is the second half of a replacement, of which the other was planned before.
+    Replaced,
+    /// Nothing else is planned of it.
+    Tainted,
+}
+
 /// What is remembered of an object.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Recollection {
@@ -130,11 +140,15 @@ impl Memory {
     /// and the plan of it is the first half of this one, or there is none. A replacement is planned
     /// as a creation, and of a tainted resource nothing else is; one that another address has may
     /// be planned a moment later.
-    pub(crate) async fn may_precede(&self, id: &str, what: &str) -> bool {
+    pub(crate) async fn succession(&self, id: &str, what: &str) -> Succession {
         if !self.has_read(id) {
-            return false;
+            return Succession::None;
         }
-        self.plan_of(id).await.is_none_or(|planned| planned == what)
+        match self.plan_of(id).await {
+            None => Succession::Tainted,
+            Some(planned) if planned == what => Succession::Replaced,
+            Some(_) => Succession::None,
+        }
     }
 
     /// What is planned for the resource with this id, which may be told a moment later.
@@ -194,7 +208,8 @@ impl Memory {
         Self::claim(*first != body)
     }
 
-    /// Notes which fields of an object a new patch means, and tells those of other new ones. As of
+    /// Notes which fields of an object are in reach of a new patch, and tells those of other new
+    /// ones. As of
     /// creations, only another text betrays another address.
     pub(crate) fn claim_fields(
         &self,
@@ -396,16 +411,17 @@ mod tests {
     #[tokio::test]
     async fn only_what_state_holds_and_nobody_else_plans_can_be_replaced() {
         let memory = Memory::default();
-        assert!(!memory.may_precede("a", "x").await, "it is in another state");
+        let may = async || memory.succession("a", "x").await;
+        assert_eq!(may().await, Succession::None, "it is in another state");
         memory.keep_target("a", json!(1));
-        assert!(memory.may_precede("a", "x").await, "nothing is planned of it");
+        assert_eq!(may().await, Succession::Tainted, "nothing is planned of it");
         let soon = async {
             tokio::time::sleep(PLANNED_SOON / 40).await;
             memory.note_planned("a", "y");
         };
-        let (may, ()) = tokio::join!(memory.may_precede("a", "x"), soon);
-        assert!(!may, "another address has it");
+        let (other, ()) = tokio::join!(may(), soon);
+        assert_eq!(other, Succession::None, "another address has it");
         memory.note_planned("a", "x");
-        assert!(memory.may_precede("a", "x").await);
+        assert_eq!(may().await, Succession::Replaced);
     }
 }

@@ -28,4 +28,16 @@ impl Moment {
             Self::Unclear
         }
     }
+
+    /// The moment at which something is planned that state does not hold: known by whether anything
+    /// was read that it does hold.
+    pub(crate) fn of_creation(ctx: &Context, session: &Session) -> Self {
+        if session.memory.has_read_any() {
+            Self::Planning
+        } else if ctx.capabilities().deferral_allowed {
+            Self::Applying
+        } else {
+            Self::Unclear
+        }
+    }
 }

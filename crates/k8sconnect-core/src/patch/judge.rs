@@ -152,7 +152,7 @@ impl Patch {
             contested,
             lost,
             joins: outcome.leaves.0.keys().filter(|path| is_new(path)).cloned().collect(),
-            left: kept.map(|kept| left(kept, &outcome.leaves)).unwrap_or_default(),
+            left: kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default(),
             dropped: dropped(&shape, live, answer.object, &outcome.leaves),
         })
     }
@@ -237,8 +237,16 @@ impl Patch {
     }
 }
 
-/// Leaves that were patched and are so no longer, not even as a part of another.
-fn left(kept: &Kept, leaves: &Projection) -> Vec<FieldPath> {
+impl Outcome {
+    /// Those of the fields that a patch named and that it names no longer, not even as a part of
+    /// another.
+    pub fn leaves_out<'a>(&self, named: impl Iterator<Item = &'a FieldPath>) -> Vec<FieldPath> {
+        left(named, &self.leaves)
+    }
+}
+
+/// Fields that were patched and are so no longer, not even as a part of another.
+fn left<'a>(patched: impl Iterator<Item = &'a FieldPath>, leaves: &Projection) -> Vec<FieldPath> {
     let whole = leaves.0.iter().filter(|(_, leaf)| Extent::of(leaf) == Extent::Whole);
     let whole: FieldSet = whole.map(|(path, _)| path.clone()).collect();
     let stays = |path: &FieldPath| {
@@ -246,7 +254,7 @@ fn left(kept: &Kept, leaves: &Projection) -> Vec<FieldPath> {
         let mut starts = (1..elements.len()).map(|n| elements[..n].iter().cloned());
         leaves.0.contains_key(path) || starts.any(|start| whole.contains(&FieldPath::new(start)))
     };
-    kept.texts.keys().filter(|path| !stays(path)).cloned().collect()
+    patched.filter(|path| !stays(path)).cloned().collect()
 }
 
 /// Leaves that stay as they are and that somebody holds.

@@ -3,11 +3,14 @@
 
 use k8sconnect_cluster::{Found, Targets};
 use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::handback::{Departure, Leaving, Outlook, Patched};
+use k8sconnect_core::handback::{Departure, Division, Extent, Leaving, Outlook, Patched};
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::patch::{Outcome, manager_of};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::held::Held;
+use super::note::Note;
 use crate::messages;
 use crate::session::Session;
 
@@ -32,12 +35,33 @@ pub(crate) fn departure(
     told(held, live, Leaving::Fields(leaving), &fields)
 }
 
+/// The fields that a patch gives up when it is made anew by another text, as its note on the object
+/// tells: state is not shown to the plan of what is tainted.
+pub(crate) fn remaking(key: &ObjectKey, live: &Json, id: &str, next: &Outcome) -> Diagnostics {
+    let Some(Note { former, fields, .. }) = Note::on(live, id) else {
+        return Diagnostics::new();
+    };
+    let division = Division::told_by([&former]);
+    let extent = Extent::Whole;
+    let left = next.leaves_out(fields.members().iter()).into_iter();
+    let fields: Vec<_> = left
+        .map(|path| Patched { recorded: division.holders(&former, &path, extent), extent, path })
+        .collect();
+    let (manager, leaving) = (manager_of(id), Leaving::All);
+    let outlook = Outlook { live, gvk: &key.gvk, manager: &manager, former: &former, leaving };
+    worded(key, &outlook, &fields)
+}
+
 fn told(held: &Held, live: &Json, leaving: Leaving<'_>, fields: &[Patched]) -> Diagnostics {
     let (manager, former) = (held.manager(), held.former(live));
     let outlook = Outlook { live, gvk: &held.key.gvk, manager: &manager, former: &former, leaving };
+    worded(&held.key, &outlook, fields)
+}
+
+fn worded(key: &ObjectKey, outlook: &Outlook<'_>, fields: &[Patched]) -> Diagnostics {
     match outlook.of(fields) {
-        Ok(prospects) => messages::patch::returns(&held.key, &prospects),
-        Err(error) => messages::object::ownership_unreadable(&held.key, &error).into(),
+        Ok(prospects) => messages::patch::returns(key, &prospects),
+        Err(error) => messages::object::ownership_unreadable(key, &error).into(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Plan: what the patch would do to the object as it is now, and from whom it would take what.
 
 mod asked;
+mod contest;
 mod target;
 
 use k8sconnect_cluster::{Location, Scope, Targets};
@@ -117,7 +118,8 @@ pub(crate) async fn plan(
         upgrade::recover(held, &targets, &location, &live).await;
     }
     let (targets, location, patch) = (&targets, &location, &patch);
-    let asked = Asked { session, targets, location, patch, trail: &trail };
+    let moment = Moment::of_creation(ctx, session);
+    let asked = Asked { session, targets, location, patch, trail: &trail, moment };
     let adoption = Adoption::of(&config);
     let state = match &held {
         Some(held) => asked.change(held, proposed, live, seen, adoption, notices).await?,
@@ -162,7 +164,8 @@ async fn foretell(
         Some((location, live, _)) => {
             let patch = settled_in(&location, patch, notices, None);
             let (targets, location, patch) = (&targets, &location, &patch);
-            let asked = Asked { session, targets, location, patch, trail };
+            let moment = Moment::Planning;
+            let asked = Asked { session, targets, location, patch, trail, moment };
             let adoption = Adoption::of(config);
             asked.creation(PatchModel::default(), live, adoption, notices).await.map(drop)
         }

@@ -14,6 +14,7 @@ use super::{Asked, later, proof};
 use crate::leaves;
 use crate::memory::{Claim, Intent, Outlook};
 use crate::messages::addresses::Stage;
+use crate::moment::Moment;
 use crate::object::addresses;
 use crate::object::blast;
 use crate::object::model::{ObjectModel, ObjectRef};
@@ -191,20 +192,20 @@ async fn refusal(
         return Err(messages::object::recreated(asked.key(), live).into());
     }
     let exists = |stage| messages::addresses::exists(asked.desired, live, stage).into();
-    if id_of(live).is_none() || memory.has_read_any() {
-        return Err(exists(Stage::Plan));
+    match Moment::of_creation(asked.ctx, asked.session) {
+        _ if id_of(live).is_none() => Err(exists(Stage::Plan)),
+        Moment::Planning => Err(exists(Stage::Plan)),
+        Moment::Applying => {
+            // Whatever the plan that the user saw has promised for one that was not there then.
+            let likely = adoption(asked, location, live, &mut Diagnostics::new()).await;
+            Ok(likely.unwrap_or(Value::Unknown))
+        }
+        Moment::Unclear if must_be_replaced(asked, location, live).await? => {
+            notices.push(messages::addresses::in_the_way(asked.key(), live));
+            Ok(Value::Unknown)
+        }
+        Moment::Unclear => Err(exists(Stage::Apply)),
     }
-    if asked.ctx.capabilities().deferral_allowed {
-        // Whatever the plan that the user saw has promised for one that was not there then.
-        let likely = adoption(asked, location, live, &mut Diagnostics::new()).await;
-        return Ok(likely.unwrap_or(Value::Unknown));
-    }
-    // OpenTofu does not say that it applies.
-    if must_be_replaced(asked, location, live).await? {
-        notices.push(messages::addresses::in_the_way(asked.key(), live));
-        return Ok(Value::Unknown);
-    }
-    Err(exists(Stage::Apply))
 }
 
 /// Whether an object of ours could become what is wanted only by being replaced.

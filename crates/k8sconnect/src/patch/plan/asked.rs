@@ -1,13 +1,9 @@
 //! What the server is asked about a patch, once its object is found: one that is to be made, and one
 //! that was made before.
 
-use std::collections::BTreeSet;
-
 use k8sconnect_cluster::{Found, Location, Targets};
-use k8sconnect_core::field::fields_v1::FieldsV1Error;
-use k8sconnect_core::handback::{Leaving, hand_back};
-use k8sconnect_core::owners::{Manager, Owners};
-use k8sconnect_core::patch::{Patch, manager_of};
+use k8sconnect_core::owners::Owners;
+use k8sconnect_core::patch::Patch;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
@@ -18,9 +14,9 @@ use crate::memory::Outlook;
 use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::messages::patch::Stage;
+use crate::moment::Moment;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
-use crate::patch::note::Note;
 use crate::patch::trial::{Step, Surgery, Trial};
 use crate::patch::{TRIES, foresight, outlook};
 use crate::session::Session;
@@ -33,6 +29,8 @@ pub(super) struct Asked<'a> {
     pub(super) patch: &'a Patch,
     /// How the plan is known to the other half of a replacement.
     pub(super) trail: &'a str,
+    /// When a patch is planned that state does not hold.
+    pub(super) moment: Moment,
 }
 
 impl Asked<'_> {
@@ -53,18 +51,15 @@ impl Asked<'_> {
             key: None,
         };
         let (live, mut trial) = self.tried(&surgery, live).await?;
-        // The predecessor of a replacement holds them until the apply hands them back.
-        let mut preceding = Vec::new();
-        for (holder, _) in &trial.verdict.contested {
-            if self.may_precede(holder).await {
-                preceding.push(holder.clone());
+        self.without_predecessor(&live, &mut trial, notices).await?;
+        let mut unsaid = Diagnostics::new();
+        let notices = match self.is_left_to_the_write(&trial, adoption) {
+            true => &mut unsaid,
+            false => {
+                self.contested(&trial, adoption, Stage::New, notices)?;
+                notices
             }
-        }
-        let returned = handed_back(&live, &preceding)
-            .map_err(|error| messages::object::ownership_unreadable(self.patch.key(), &error))?;
-        let gvk = &self.patch.key().gvk;
-        trial.verdict.once_gone(&preceding, &returned, &trial.outcome, gvk);
-        self.contested(&trial, adoption, Stage::New, notices)?;
+        };
         let key = self.patch.key();
         if adoption == Adoption::Refuse {
             self.wanted_by_others_of_this_run(&trial)?;
@@ -217,60 +212,6 @@ impl Asked<'_> {
         notices.extend(outlook::departure(held, live, &leaving, &verdict.left));
         Ok(())
     }
-
-    /// What other patches are to mean once this run has made them, no object tells yet.
-    fn wanted_by_others_of_this_run(&self, trial: &Trial) -> Result<(), Diagnostics> {
-        let (host, key) = (self.targets.host(), self.location.key());
-        let text = slot(self.patch, None);
-        let others = self.session.memory.claim_fields(host, key, &text, trial.outcome.meant());
-        let all = others.iter().flat_map(|theirs| trial.outcome.meets(theirs));
-        let met: BTreeSet<_> = all.collect();
-        match met.is_empty() {
-            true => Ok(()),
-            false => Err(messages::patch::wanted_twice(self.patch.key(), &met).into()),
-        }
-    }
-
-    async fn may_precede(&self, holder: &Manager) -> bool {
-        let memory = &self.session.memory;
-        match holder.name.strip_prefix(&manager_of("")) {
-            Some(id) => memory.may_precede(id, self.trail).await,
-            None => false,
-        }
-    }
-
-    fn contested(
-        &self,
-        trial: &Trial,
-        adoption: Adoption,
-        stage: Stage,
-        notices: &mut Diagnostics,
-    ) -> Result<(), Diagnostics> {
-        let key = self.patch.key();
-        match (trial.verdict.contested.as_slice(), adoption) {
-            ([], _) => Ok(()),
-            (contested, Adoption::TakeOver) => {
-                notices.push(messages::patch::taken_from_patches(key, contested));
-                Ok(())
-            }
-            (contested, Adoption::Refuse) => {
-                Err(messages::patch::held_by_patches(key, contested, stage).into())
-            }
-        }
-    }
-}
-
-/// What patches that end on this object give back, and to whom.
-fn handed_back(live: &Json, ending: &[Manager]) -> Result<Owners, FieldsV1Error> {
-    let now = Owners::of_object(live)?;
-    let mut returned = Owners::default();
-    for Manager { name, .. } in ending {
-        let id = name.strip_prefix(&manager_of("")).unwrap_or_default();
-        let former = Note::on(live, id).map(|note| note.former).unwrap_or_default();
-        let back = hand_back(&now, name, &former, Leaving::All);
-        returned.0.extend(back.into_iter().flat_map(|back| back.returned.0));
-    }
-    Ok(returned)
 }
 
 /// Former owners of what stays in the patch.

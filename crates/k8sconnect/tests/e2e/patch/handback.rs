@@ -128,6 +128,11 @@ async fn a_tainted_patch_is_handed_back_without_its_private_state() {
     clinic.at.apply().await;
     let taint = clinic.at.runner.run(&["taint", "k8sconnect_patch.it"]).await.unwrap();
     taint.successful().unwrap();
+    // What leaves with it is told, though nothing else is planned of the old one.
+    clinic.patch("patch", &TAKEN.replace("example.com/team: red, ", ""));
+    let plan = clinic.at.plan_changes().await;
+    says(&plan.text, "`metadata.annotations[\"example.com/team\"]` will be handed back");
+    says(&plan.text, "returns to `kubectl-edit`");
     clinic.at.apply().await;
     clinic.at.plan_empty().await;
     let state = clinic.state().await;

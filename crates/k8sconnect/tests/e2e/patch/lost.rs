@@ -74,9 +74,8 @@ async fn what_a_lost_state_left_behind_is_taken_over_with_adopt() {
     assert_eq!(clinic.owners().await, before);
 }
 
-#[tokio::test]
-async fn a_replacement_that_is_made_first_needs_adopt_and_says_so() {
-    let clinic = Clinic::deployment().await;
+async fn a_replacement_that_is_made_first(tool: Tool) {
+    let clinic = Clinic::with_tool("Deployment", tool).await;
     let before = clinic.owners().await;
     let text = ("patch", "spec: {replicas: 5}");
     let first = "lifecycle { create_before_destroy = true }";
@@ -87,18 +86,43 @@ async fn a_replacement_that_is_made_first_needs_adopt_and_says_so() {
     assert!(!run.succeeded(), "{}", run.text);
     says(&run.text, "about to be replaced with `create_before_destroy`");
     says(&run.text, "or set `adopt = true`, so that its fields are handed over");
-    // Terraform keeps the old one aside now, and would make the new one next.
-    clinic.patches(&[("it", text, &format!("{first}\n  adopt = true"))]);
-    for flags in [&[][..], &replace] {
-        let run = clinic.at.runner.apply_with(flags).await.unwrap().successful().unwrap();
-        says(&run.text, "1 added, 0 changed, 1 destroyed");
-        clinic.at.plan_empty().await;
+    never_says(&run.text, "will be patched");
+    let adopting = format!("{first}\n  adopt = true");
+    match tool {
+        // State is as it was.
+        Tool::Terraform | Tool::PinnedTerraform => {
+            clinic.at.plan_empty().await;
+            clinic.patches(&[("it", text, &adopting)]).at.apply().await;
+        }
+        // It does not say when it applies, so that its second plan is refused, which leaves the old
+        // patch set aside. The way out that the next plan names works.
+        Tool::OpenTofu => {
+            let plan = clinic.at.plan_fails().await;
+            says(&plan.text, "Once it is shown as deposed, only `adopt = true` helps");
+            clinic.patches(&[("it", text, &adopting)]);
+            let run = clinic.at.apply().await;
+            says(&run.text, "1 added, 0 changed, 1 destroyed");
+        }
     }
+    clinic.at.plan_empty().await;
+    let run = clinic.at.runner.apply_with(&replace).await.unwrap().successful().unwrap();
+    says(&run.text, "1 added, 0 changed, 1 destroyed");
+    clinic.at.plan_empty().await;
     let state = clinic.state().await;
     assert_eq!(state["previous_owners"]["spec.replicas"][0]["manager"], "autoscaler");
     assert_eq!(clinic.live().await["spec"]["replicas"], 5);
     clinic.at.destroy().await;
     assert_eq!(clinic.owners().await, before);
+}
+
+#[tokio::test]
+async fn a_replacement_that_is_made_first_needs_adopt_and_costs_nothing_with_terraform() {
+    a_replacement_that_is_made_first(Tool::Terraform).await;
+}
+
+#[tokio::test]
+async fn a_replacement_that_is_made_first_needs_adopt_and_says_so_with_opentofu() {
+    a_replacement_that_is_made_first(Tool::OpenTofu).await;
 }
 
 async fn positions_that_moved_since_the_plan(tool: Tool) {

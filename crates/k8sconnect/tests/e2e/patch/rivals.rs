@@ -20,6 +20,11 @@ async fn two_patches_never_mean_the_same_field_and_one_that_was_robbed_can_be_de
     let plan = round.write().at.plan_fails().await;
     let id = round.state("first").await["id"].as_str().unwrap().to_owned();
     says(&plan.text, &format!("held by `k8sconnect-patch-{id}`"));
+    // One that was never made is planned before a destroy too, unless nothing is refreshed.
+    let destroy = ["-destroy", "-refresh=false"];
+    let plan = round.at.runner.plan_with(&destroy[..1]).await.unwrap();
+    says(&plan.text, "also for a patch that was never made. With `-refresh=false` it does not.");
+    says(&round.at.runner.plan_with(&destroy).await.unwrap().text, "1 to destroy");
     // Made anew, it means as much as before.
     round.drop_patch("second");
     round.write();
@@ -35,7 +40,6 @@ async fn two_patches_never_mean_the_same_field_and_one_that_was_robbed_can_be_de
     let plan = round.at.plan_fails().await;
     says(&plan.text, "remove this patch, or these fields from it");
     says(&plan.text, "With `-refresh=false` it does not");
-    let destroy = ["-destroy", "-refresh=false"];
     round.at.runner.plan_with(&destroy).await.unwrap();
     round.at.runner.apply_planned().await.unwrap().successful().unwrap();
     let live = cluster.read(&settings).await.unwrap().unwrap();

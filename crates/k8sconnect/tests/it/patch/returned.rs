@@ -206,3 +206,33 @@ async fn what_a_former_owner_came_to_hold_again_stays_with_it() {
         assert_eq!(held, ["helm"], "{attribute}");
     }
 }
+
+#[tokio::test]
+async fn a_tainted_patch_says_what_it_gives_back_for_good() {
+    for attribute in MANNERS {
+        let ward = Ward::config_map().await;
+        edit(&ward, "ed", json!({"b": "edited"})).await;
+        let all = text(attribute, &[("a", "1"), ("b", "2"), ("new", "3")]);
+        let state = ward.create(attribute, &all).await;
+        let core = ward.core();
+        let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+        let tainted = State { tainted: true, ..read };
+        let config = ward.config(attribute, &text(attribute, &[("a", "1")]));
+        let plan = core.plan(PATCH, &config, Some(&tainted)).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("data.b returns to `ed`"), "{attribute}: {told}");
+        assert!(told.contains("data.new stays as it is, held by nobody"), "{attribute}: {told}");
+        assert!(!told.contains("data.a returns"), "{attribute}: {told}");
+        let again = ward.core().apply(PATCH, &config, Some(&tainted), &plan).await.unwrap();
+        let (_, held) = end(&ward, &again.present().unwrap(), "b").await;
+        assert_eq!(held, ["ed"], "{attribute}");
+        // What stays in the patch is not given back for good.
+        let state = ward.create(attribute, &all).await;
+        let core = ward.core();
+        let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+        let tainted = State { tainted: true, ..read };
+        let plan = core.plan(PATCH, &ward.config(attribute, &all), Some(&tainted)).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(!told.contains("handed back") && !told.contains("let go"), "{attribute}: {told}");
+    }
+}

@@ -5,6 +5,7 @@ use serde_json::json;
 use tfplugin::Value;
 use tfplugin::harness::Action;
 
+use super::meanwhile::applying;
 use super::{PATCH, Ward, id, map, owners, refused, said};
 use crate::world::OBJECT;
 
@@ -186,6 +187,64 @@ async fn two_new_patches_of_one_field_are_refused_by_the_plan() {
     let told = refused(plan("data: {b: two, d: two}").await);
     assert!(told.contains("another patch of this configuration means the same fields"), "{told}");
     assert!(told.contains("data.b") && !told.contains("data.d"), "{told}");
+}
+
+#[tokio::test]
+async fn a_new_patch_that_sets_a_map_and_one_of_a_field_in_it_are_refused_by_the_plan() {
+    let map = |name: &str| {
+        let op = |path: &str| {
+            format!(r#"{{"op": "add", "path": "{path}", "value": {{"{name}": "1"}}}}"#)
+        };
+        ("json_patch", format!("[{}]", op("/metadata/labels")))
+    };
+    let field = ("merge_patch", "metadata: {labels: {z: '1'}}".to_owned());
+    let there = r#"[{"op": "add", "path": "/metadata/labels", "value": {}},
+        {"op": "add", "path": "/metadata/labels/y", "value": "1"}]"#;
+    let there = ("json_patch", there.to_owned());
+    for (first, second, met) in [
+        (map("x"), field.clone(), Some("metadata.labels.z")),
+        (field.clone(), map("x"), Some("metadata.labels ")),
+        (map("x"), map("y"), Some("metadata.labels ")),
+        (map("x"), there.clone(), Some("metadata.labels.y")),
+        (there, field, None),
+        (map("x"), ("patch", "data: {a: ours}".to_owned()), None),
+    ] {
+        let ward = Ward::config_map().await;
+        let core = ward.core();
+        core.plan(PATCH, &ward.config(first.0, &first.1), None).await.unwrap();
+        let plan = core.plan(PATCH, &ward.config(second.0, &second.1), None).await;
+        let Some(met) = met else {
+            plan.unwrap();
+            continue;
+        };
+        let told = refused(plan);
+        assert!(told.contains("another patch of this configuration means the same"), "{told}");
+        assert!(told.contains(met), "{met}: {told}");
+        assert!(told.contains("With `-refresh=false` it does not"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn what_another_patch_holds_is_refused_by_the_write_alone_during_an_apply() {
+    let ward = Ward::config_map().await;
+    let first = ward.create("merge_patch", "data: {a: ours}").await;
+    // An error of the plan would leave state without the patch that is to be replaced.
+    for text in ["data: {a: ours}", "data: {a: other, b: other}"] {
+        let config = ward.config("merge_patch", text);
+        let core = applying(&ward);
+        let plan = core.plan(PATCH, &config, None).await.unwrap();
+        assert!(plan.diagnostics.is_empty(), "{:?}", plan.diagnostics);
+        let told = refused(core.apply(PATCH, &config, None, &plan).await);
+        assert!(told.contains("another patch holds the same fields"), "{told}");
+        assert!(told.contains("Once it is shown as deposed, only `adopt = true` helps"), "{told}");
+    }
+    // OpenTofu does not say that it applies, and a plan of a new state looks the same.
+    let config = ward.config("merge_patch", "data: {a: other, b: other}");
+    let told = refused(ward.core().plan(PATCH, &config, None).await);
+    assert!(told.contains(&id(&first)), "{told}");
+    assert!(told.contains("With `-refresh=false` it does not"), "{told}");
+    assert_eq!(ward.live().await["data"]["a"], "ours");
+    ward.settled("merge_patch", "data: {a: ours}", &first).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,110 @@
+//! Other patches of the same object: which of them are about to go, and who may have a field that
+//! several mean.
+
+use std::collections::BTreeSet;
+
+use k8sconnect_core::field::fields_v1::FieldsV1Error;
+use k8sconnect_core::handback::{Leaving, hand_back};
+use k8sconnect_core::owners::{Manager, Owners};
+use k8sconnect_core::patch::manager_of;
+use serde_json::Value as Json;
+use tfplugin::Diagnostics;
+
+use super::asked::Asked;
+use super::{Adoption, slot};
+use crate::memory::Succession;
+use crate::messages;
+use crate::messages::patch::Stage;
+use crate::moment::Moment;
+use crate::patch::note::Note;
+use crate::patch::outlook;
+use crate::patch::trial::Trial;
+
+impl Asked<'_> {
+    /// Judges a new patch as if its predecessor were gone, which holds its fields until the apply
+    /// hands them back. Of one that is tainted nothing else is planned that could tell what it
+    /// gives back for good.
+    pub(super) async fn without_predecessor(
+        &self,
+        live: &Json,
+        trial: &mut Trial,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let key = self.patch.key();
+        let mut preceding = Vec::new();
+        for (holder, _) in &trial.verdict.contested {
+            let id = id_of(holder);
+            match self.session.memory.succession(id, self.trail).await {
+                Succession::None => continue,
+                Succession::Replaced => {}
+                Succession::Tainted => {
+                    notices.extend(outlook::remaking(key, live, id, &trial.outcome));
+                }
+            }
+            preceding.push(holder.clone());
+        }
+        let returned = handed_back(live, &preceding)
+            .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+        trial.verdict.once_gone(&preceding, &returned, &trial.outcome, &key.gvk);
+        Ok(())
+    }
+
+    /// Whether the write is to refuse what other patches hold, and not this plan: during an apply
+    /// the other one may be the patch that this one replaces, which state has set aside because of
+    /// `create_before_destroy`. An error in a plan would leave it aside for good, one of the write
+    /// does not. OpenTofu does not say that it applies: there the message names the way out.
+    pub(super) fn is_left_to_the_write(&self, trial: &Trial, adoption: Adoption) -> bool {
+        !trial.verdict.contested.is_empty()
+            && (self.moment, adoption) == (Moment::Applying, Adoption::Refuse)
+    }
+
+    pub(super) fn contested(
+        &self,
+        trial: &Trial,
+        adoption: Adoption,
+        stage: Stage,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let key = self.patch.key();
+        match (trial.verdict.contested.as_slice(), adoption) {
+            ([], _) => Ok(()),
+            (contested, Adoption::TakeOver) => {
+                notices.push(messages::patch::taken_from_patches(key, contested));
+                Ok(())
+            }
+            (contested, Adoption::Refuse) => {
+                Err(messages::patch::held_by_patches(key, contested, stage).into())
+            }
+        }
+    }
+
+    /// What other patches are to mean once this run has made them, no object tells yet.
+    pub(super) fn wanted_by_others_of_this_run(&self, trial: &Trial) -> Result<(), Diagnostics> {
+        let (host, key) = (self.targets.host(), self.location.key());
+        let text = slot(self.patch, None);
+        let others = self.session.memory.claim_fields(host, key, &text, trial.outcome.reach());
+        let all = others.iter().flat_map(|theirs| trial.outcome.meets(theirs));
+        let met: BTreeSet<_> = all.collect();
+        match met.is_empty() {
+            true => Ok(()),
+            false => Err(messages::patch::wanted_twice(self.patch.key(), &met).into()),
+        }
+    }
+}
+
+/// The id of a patch, by its field manager.
+fn id_of(holder: &Manager) -> &str {
+    holder.name.strip_prefix(&manager_of("")).unwrap_or_default()
+}
+
+/// What patches that end on this object give back, and to whom.
+fn handed_back(live: &Json, ending: &[Manager]) -> Result<Owners, FieldsV1Error> {
+    let now = Owners::of_object(live)?;
+    let mut returned = Owners::default();
+    for holder in ending {
+        let former = Note::on(live, id_of(holder)).map(|note| note.former).unwrap_or_default();
+        let back = hand_back(&now, &holder.name, &former, Leaving::All);
+        returned.0.extend(back.into_iter().flat_map(|back| back.returned.0));
+    }
+    Ok(returned)
+}
