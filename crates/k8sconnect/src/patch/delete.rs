@@ -75,7 +75,7 @@ pub(crate) async fn delete(
             },
         };
         // A backup may have been restored into another cluster, which is not ours.
-        if !held.is_same_object(&live) {
+        if !held.is_same_object(&live) || !(knows_home(&held) || bears_witness(&held, &live)) {
             looked_for_at_home(&targets, &held).await?;
         }
         match end(&targets, &location, key, &live, held.id(), &held.former(&live)).await? {
@@ -121,10 +121,29 @@ pub(crate) async fn end(
     Ok(if released.is_some() { End::Made } else { End::Disturbed })
 }
 
+/// Whether it can be told by what is remembered where the patch was made. State of the Go provider
+/// never knew; that of a tainted patch has lost it.
+fn knows_home(held: &Held) -> bool {
+    !held.stored.is_blank() || held.is_foreign()
+}
+
+/// Whether the object itself tells that it is the one that was patched. A backup that is restored
+/// brings the note along, and some bring the owners: the note names the object that it was written
+/// on. One from before notes did is believed where our fields are still ours.
+fn bears_witness(held: &Held, live: &Json) -> bool {
+    match Note::on(live, held.id()).filter(|note| note.uid.is_some()) {
+        Some(note) => !note.is_copied_to(live),
+        None => {
+            let manager = held.manager();
+            let owners = Owners::of_object(live).unwrap_or_default();
+            owners.0.iter().any(|entry| entry.manager.name == manager)
+        }
+    }
+}
+
 /// There is nothing to hand back only if that was looked for in the cluster that was patched.
 async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagnostics> {
-    // State of the Go provider never knew the cluster; that of a tainted patch has lost it.
-    if held.stored.is_blank() && !held.is_foreign() {
+    if !knows_home(held) {
         return Err(messages::whereabouts::home_forgotten(&held.key, targets.host()).into());
     }
     let host = Some(targets.host());

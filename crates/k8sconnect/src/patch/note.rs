@@ -29,6 +29,9 @@ pub(crate) struct Note {
     pub(crate) digest: String,
     /// What others lost by it.
     pub(crate) former: Owners,
+    /// The object that it was written on, which a copy of that one is not; none in a note that does
+    /// not say.
+    pub(crate) uid: Option<String>,
     /// What each operation of a JSON patch touched.
     pub(crate) marks: Vec<Vec<Mark>>,
     /// The fields that the patch means, whoever holds them; none in a note that does not say.
@@ -40,6 +43,8 @@ struct Written {
     version: u32,
     patch: String,
     former: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    uid: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     marks: Vec<Vec<String>>,
     #[serde(default, skip_serializing_if = "Json::is_null")]
@@ -59,12 +64,18 @@ impl Note {
         Some(Self {
             digest: written.patch,
             former: Owners::from_managed_fields(&written.former).ok()?,
+            uid: written.uid,
             marks: marks.collect::<Result<_, _>>().ok()?,
             fields: match &written.fields {
                 Json::Null => FieldSet::default(),
                 fields => fields_v1::decode(fields).ok()?,
             },
         })
+    }
+
+    /// Whether it came to this object with a copy of the one that it was written on.
+    pub(crate) fn is_copied_to(&self, object: &Json) -> bool {
+        self.uid.as_deref().is_some_and(|uid| Some(uid) != object["metadata"]["uid"].as_str())
     }
 
     /// What the notes on an object say that patches mean, except for the one with this id.
@@ -121,6 +132,7 @@ impl Note {
             version: VERSION,
             patch: self.digest.clone(),
             former: self.former.to_managed_fields(),
+            uid: self.uid.clone(),
             marks: texts(&self.marks),
             fields: match self.fields.is_empty() {
                 true => Json::Null,
@@ -149,6 +161,7 @@ mod tests {
         let note = Note {
             digest: "abc".into(),
             former: Owners::from_managed_fields(&former).unwrap(),
+            uid: Some("0f3a".into()),
             marks: vec![vec!["=spec.replicas".parse().unwrap()], vec![]],
             fields: ["spec.replicas".parse().unwrap()].into_iter().collect(),
         };

@@ -81,6 +81,7 @@ impl Trial {
         Note {
             digest,
             former,
+            uid: self.answer["metadata"]["uid"].as_str().map(ToOwned::to_owned),
             marks: self.outcome.footprints.iter().map(|it| it.marks.clone()).collect(),
             fields: self.outcome.meant(),
         }

@@ -112,7 +112,8 @@ impl Job<'_> {
         let digest = self.work.patch.digest(self.key);
         let note = Note::on(&live, self.id);
         let is_new = past.is_none_or(|(former, _)| *former != self.work.patch);
-        if let Some(note) = note.as_ref().filter(|note| is_new && note.digest == digest) {
+        let landed = |note: &&Note| is_new && note.digest == digest && !note.is_copied_to(&live);
+        if let Some(note) = note.as_ref().filter(landed) {
             // An earlier try was answered, and the answer lost.
             let former = note.former.clone();
             return self.done(None, live, former, &trial).map(Step::Made).map_err(unreadable);
@@ -129,7 +130,9 @@ impl Job<'_> {
         if !leaving.is_empty()
             && let Some(back) = hand_back(&all, &manager, &former, Leaving::Fields(&leaving))
         {
-            let note = Note { former: back.former.clone(), ..note.clone().unwrap_or_default() };
+            let uid = live["metadata"]["uid"].as_str().map(ToOwned::to_owned);
+            let note =
+                Note { former: back.former.clone(), uid, ..note.clone().unwrap_or_default() };
             let (annotation, text) = (patch_annotation(self.id), note.text());
             let mark = Mark::Set { annotation: &annotation, text: &text };
             match release(&self.work.targets, self.location, key, &live, &back, mark, &manager)

@@ -92,6 +92,40 @@ async fn a_tainted_patch_is_neither_given_up_nor_made_in_another_cluster() {
     home.apply(PATCH, &config, Some(&state), &plan).await.unwrap();
 }
 
+/// Backup tools bring annotations along, ours among them; some bring `managedFields` too.
+#[tokio::test]
+async fn a_tainted_patch_is_not_handed_back_to_what_was_restored_into_another_cluster() {
+    let world = World::new().await;
+    let home = core(&world, &world.by_token()).await;
+    let state = tainted(&patched(&world, &home).await);
+    let config = patch_of(&world, "settings");
+    let read = home.read(PATCH, &state).await.unwrap().present().unwrap();
+    let plan = home.plan(PATCH, &config, Some(&read)).await.unwrap();
+    let other = other_with(&world, "something").await;
+    let live = world.cluster.read(&settings(&world)).await.unwrap().unwrap();
+    let mut copy = live.clone();
+    for field in ["uid", "resourceVersion", "managedFields", "creationTimestamp"] {
+        copy["metadata"].as_object_mut().unwrap().remove(field);
+    }
+    let copy = other.act_as("backup").create(copy).await.unwrap();
+    let elsewhere = core(&world, &another().await).await;
+    let told = refused(elsewhere.apply(PATCH, &config, Some(&state), &plan).await);
+    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+    assert_eq!(other.read(&settings(&world)).await.unwrap(), Some(copy));
+
+    let manager = format!("k8sconnect-patch-{}", id(&state));
+    let ours = json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": { "greeting": "ours" },
+        "metadata": { "name": "settings", "namespace": world.namespace.name() } });
+    let copy = other.act_as(&manager).apply(ours).await.unwrap();
+    let told = refused(elsewhere.apply(PATCH, &config, Some(&state), &plan).await);
+    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+    assert_eq!(other.read(&settings(&world)).await.unwrap(), Some(copy));
+
+    assert_eq!(world.cluster.read(&settings(&world)).await.unwrap(), Some(live));
+    let home = core(&world, &world.by_token()).await;
+    home.apply(PATCH, &config, Some(&state), &plan).await.unwrap();
+}
+
 #[tokio::test]
 async fn an_object_that_another_address_makes_elsewhere_too_is_not_in_its_way() {
     let world = World::new().await;
