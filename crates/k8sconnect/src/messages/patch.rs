@@ -21,7 +21,7 @@ use super::stuck::spelt;
 
 pub(crate) use give_and_take::{ignored, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
-pub(crate) use odd::{going, oddities};
+pub(crate) use odd::{Going, going, oddities};
 pub(crate) use operations::{Stage, cannot};
 pub(crate) use refused::{in_doubt, not_taken, too_many_fields, unusable};
 pub(crate) use rivals::{held_by_patches, taken_from_patches, wanted_twice};

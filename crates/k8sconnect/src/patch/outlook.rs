@@ -12,13 +12,18 @@ use tfplugin::Diagnostics;
 use super::held::Held;
 use super::note::Note;
 use crate::messages;
+use crate::messages::patch::Going;
 use crate::session::Session;
 
 /// All of a patch, which ends on this object. Where the object cannot be looked at, nothing is said:
 /// the hand-back will fail for the same reason, and say that.
 pub(crate) async fn end(session: &Session, held: &Held) -> Diagnostics {
     match last_seen(session, held).await {
-        Some(live) => told(held, &live, Leaving::All, &held.patched(&live)),
+        Some(live) => {
+            let mut all = messages::patch::going(&held.key, &live, Going::Ends);
+            all.extend(told(held, &live, Leaving::All, &held.patched(&live)));
+            all
+        }
         None => Diagnostics::new(),
     }
 }

@@ -54,18 +54,36 @@ fn owners(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// What becomes of a patch whose target is on its way out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Going {
+    /// It is made.
+    Made,
+    /// It stands, and nothing is to be done.
+    Stands,
+    /// It ends before its target does.
+    Ends,
+}
+
 /// The target is on its way out.
-pub(crate) fn going(key: &ObjectKey, live: &Value) -> Diagnostics {
+pub(crate) fn going(key: &ObjectKey, live: &Value, patch: Going) -> Diagnostics {
     let mut told = Diagnostics::new();
-    if !live["metadata"]["deletionTimestamp"].is_null() {
-        told.push(Diagnostic::warning(
-            format!("{key} is being deleted, and is patched all the same"),
-            paragraphs([
-                &what_holds(live),
-                "Once it is gone, the patch is gone with it, and is planned anew for the object that \
-                 has the name then.",
-            ]),
-        ));
+    if live["metadata"]["deletionTimestamp"].is_null() {
+        return told;
     }
+    let anew = "Once it is gone, the patch is gone with it, and is planned anew for the object that \
+                has the name then.";
+    let (what, then) = match patch {
+        Going::Made => (", and is patched all the same", anew),
+        Going::Stands => (", and the patch goes with it", anew),
+        Going::Ends => (
+            "; the patch is handed back all the same",
+            "Nothing needs to be done: if it is gone before, there is nothing to hand back.",
+        ),
+    };
+    told.push(Diagnostic::warning(
+        format!("{key} is being deleted{what}"),
+        paragraphs([&what_holds(live), then]),
+    ));
     told
 }

@@ -163,7 +163,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     ];
     messages.extend(patch::oddities(key, Manner::Apply, &odd));
     let metadata = json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a.b/c"]});
-    messages.extend(patch::going(key, &json!({ "metadata": metadata })));
+    let target = json!({ "metadata": metadata });
+    for becomes in [patch::Going::Made, patch::Going::Stands, patch::Going::Ends] {
+        messages.extend(patch::going(key, &target, becomes));
+    }
     messages.extend(patch::returns(key, &prospects));
     messages.extend(patch::returns(key, &prospects[2..3]));
     let notices = Notices {

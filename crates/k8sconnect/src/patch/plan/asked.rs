@@ -13,7 +13,7 @@ use crate::leaves;
 use crate::memory::Outlook;
 use crate::messages;
 use crate::messages::ownership::Whose;
-use crate::messages::patch::Stage;
+use crate::messages::patch::{Going, Stage};
 use crate::moment::Moment;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
@@ -67,7 +67,7 @@ impl Asked<'_> {
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         notices.extend(messages::patch::takes(key, &trial.verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
-        notices.extend(messages::patch::going(key, &live));
+        notices.extend(messages::patch::going(key, &live, Going::Made));
         let ignored = self.patch.ignored(&live, &trial.answer, &trial.outcome);
         notices.extend(messages::patch::ignored(key, &ignored));
         trial.note(String::new(), trial.verdict.lost.clone()).check(key, &trial.answer, None)?;
@@ -99,6 +99,9 @@ impl Asked<'_> {
             && former == self.patch
             && self.patch.is_settled(kept, concealment, &live, &manager).map_err(unreadable)?
         {
+            if seen == Sighting::Refreshed {
+                notices.extend(messages::patch::going(key, &live, Going::Stands));
+            }
             return Ok(settled(proposed, held));
         }
         let surgery = Surgery {
@@ -204,7 +207,7 @@ impl Asked<'_> {
         notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
         notices.extend(messages::patch::takes(key, verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
-        notices.extend(messages::patch::going(key, live));
+        notices.extend(messages::patch::going(key, live, Going::Made));
         let ignored = self.patch.ignored(live, &trial.answer, &trial.outcome);
         notices.extend(messages::patch::ignored(key, &ignored));
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);

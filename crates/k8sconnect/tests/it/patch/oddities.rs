@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use testkit::Target;
+use tfplugin::harness::Action;
 
-use super::{PATCH, Ward, said};
+use super::{PATCH, Ward, owners, said};
 
 #[tokio::test]
 async fn what_is_seldom_meant_is_told_with_the_text_that_brings_it_and_once() {
@@ -32,7 +33,7 @@ async fn what_is_seldom_meant_is_told_with_the_text_that_brings_it_and_once() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_being_deleted_is_patched_with_a_warning() {
+async fn a_target_that_is_being_deleted_is_warned_of_while_it_is_patched_stands_and_ends() {
     let ward = Ward::config_map().await;
     let cluster = ward.world.cluster;
     let hold = json!({"metadata": {"finalizers": ["example.com/hold"]}});
@@ -43,6 +44,19 @@ async fn a_target_that_is_being_deleted_is_patched_with_a_warning() {
     let told = said(&plan.diagnostics);
     assert!(told.contains("is being deleted, and is patched all the same"), "{told}");
     assert!(told.contains("example.com/hold"), "{told}");
+    let state = ward.core().create(PATCH, &config).await.unwrap();
+    let core = ward.core();
+    let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(PATCH, &config, Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("is being deleted, and the patch goes with it"), "{told}");
+    assert!(told.contains("example.com/hold"), "{told}");
+    let plan = core.plan_destroy(PATCH, &read).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("is being deleted; the patch is handed back all the same"), "{told}");
+    ward.destroy(&read).await;
+    assert!(!owners(&ward.live().await).concat().contains("k8sconnect-patch-"));
     let free = json!({"metadata": {"finalizers": null}});
     cluster.act_as("holder").merge_patch(&ward.target, free).await.unwrap();
 }
