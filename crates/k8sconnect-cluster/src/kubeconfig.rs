@@ -76,34 +76,43 @@ fn resolve(
         return Err(ConnectionError::UnknownContext { name: name.into(), contexts: names() });
     };
     let missing = |what, name: &str| ConnectionError::Missing { what, name: name.into() };
-    let cluster = find(&config.clusters, &context.cluster)
+    let cluster = entry(&config.clusters, &context.cluster)
         .ok_or_else(|| missing("cluster", &context.cluster))?;
-    let nobody = UserEntry::default();
+    let nobody = Named::default();
     let user = match context.user.as_deref() {
         None | Some("") => &nobody,
-        Some(name) => find(&config.users, name).ok_or_else(|| missing("user", name))?,
+        Some(name) => entry(&config.users, name).ok_or_else(|| missing("user", name))?,
     };
-    let (tls, authority) = tls(cluster, user, base)?;
+    let of_cluster = |error| cluster.blamed("cluster", error);
+    let of_user = |error| user.blamed("user", error);
+    let (trust, authority) = trust(&cluster.value, base).map_err(of_cluster)?;
+    let identity = identity(&user.value, base).map_err(of_user)?;
+    let server_name = cluster.value.tls_server_name.clone().filter(|name| !name.is_empty());
+    let server = cluster.value.server.as_deref().unwrap_or_default();
+    let auth = auth(&cluster.value, authority.as_deref(), &user.value, base).map_err(of_user)?;
     Ok(Connection {
-        host: cluster.server.as_deref().unwrap_or_default().parse()?,
-        auth: auth(cluster, authority.as_deref(), user, base)?,
-        tls,
-        impersonation: impersonation(user)?,
+        host: server.parse().map_err(of_cluster)?,
+        auth,
+        tls: Tls { trust, server_name, identity },
+        impersonation: impersonation(&user.value).map_err(of_user)?,
         user: context.user.clone().filter(|name| !name.is_empty()),
-        proxy: cluster.proxy_url.clone().map(Secret::from),
+        proxy: cluster.value.proxy_url.clone().map(Secret::from),
     })
 }
 
-fn find<'a, T>(entries: &'a [Named<T>], name: &str) -> Option<&'a T> {
-    entries.iter().find(|it| it.name == name).map(|it| &it.value)
+fn entry<'a, T>(entries: &'a [Named<T>], name: &str) -> Option<&'a Named<T>> {
+    entries.iter().find(|it| it.name == name)
 }
 
-/// The TLS part, and the authority by itself for a plugin that asked to be told of it.
-fn tls(
+fn find<'a, T>(entries: &'a [Named<T>], name: &str) -> Option<&'a T> {
+    entry(entries, name).map(|it| &it.value)
+}
+
+/// Whom to trust, and the authority by itself for a plugin that asked to be told of it.
+fn trust(
     cluster: &ClusterEntry,
-    user: &UserEntry,
     base: Base<'_>,
-) -> Result<(Tls, Option<String>), ConnectionError> {
+) -> Result<(Trust, Option<String>), ConnectionError> {
     let authority = base.pem(
         "certificate-authority",
         cluster.certificate_authority_data.as_deref(),
@@ -121,6 +130,10 @@ fn tls(
         (Some(pem), false) => Trust::Authorities(pem.clone()),
         (None, false) => Trust::System,
     };
+    Ok((trust, authority))
+}
+
+fn identity(user: &UserEntry, base: Base<'_>) -> Result<Option<Identity>, ConnectionError> {
     let certificate = base.pem(
         "client-certificate",
         user.client_certificate_data.as_deref(),
@@ -128,29 +141,21 @@ fn tls(
     )?;
     let key =
         base.pem("client-key", user.client_key_data.as_deref(), user.client_key.as_deref())?;
-    let identity = match (certificate, key) {
+    match (certificate, key) {
         (Some(certificate), Some(key)) => {
             let identity = Identity { certificate, key: key.into() };
             // A pair that does not belong together is told before anything is asked.
             crate::tls::certified("client-certificate", "client-key", &identity)?;
-            Some(identity)
+            Ok(Some(identity))
         }
-        (None, None) => None,
+        (None, None) => Ok(None),
         (Some(_), None) => {
-            return Err(ConnectionError::Alone {
-                field: "client-certificate",
-                lacks: "client-key",
-            });
+            Err(ConnectionError::Alone { field: "client-certificate", lacks: "client-key" })
         }
         (None, Some(_)) => {
-            return Err(ConnectionError::Alone {
-                field: "client-key",
-                lacks: "client-certificate",
-            });
+            Err(ConnectionError::Alone { field: "client-key", lacks: "client-certificate" })
         }
-    };
-    let server_name = cluster.tls_server_name.clone().filter(|name| !name.is_empty());
-    Ok((Tls { trust, server_name, identity }, authority))
+    }
 }
 
 fn auth(

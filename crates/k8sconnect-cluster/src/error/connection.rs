@@ -17,6 +17,14 @@ pub enum ConnectionError {
         file: Option<String>,
         why: String,
     },
+    /// Something in an entry of a kubeconfig file, of which there may be several.
+    Entry {
+        /// `cluster` or `user`.
+        what: &'static str,
+        name: String,
+        file: String,
+        error: Box<ConnectionError>,
+    },
     NoContextChosen {
         contexts: Vec<String>,
     },
@@ -88,6 +96,7 @@ impl ConnectionError {
             Self::BadKubeconfig { file: Some(file), .. } => {
                 format!("The kubeconfig `{file}` cannot be read")
             }
+            Self::Entry { error, .. } => error.what(),
             Self::NoContextChosen { .. } => {
                 "The kubeconfig does not say which context to use".into()
             }
@@ -114,6 +123,9 @@ impl ConnectionError {
             Self::BadHost { why }
             | Self::BadKubeconfig { why, .. }
             | Self::BadValue { why, .. } => sentence(why),
+            Self::Entry { what, name, file, error } => {
+                format!("{} See the {what} `{name}` in `{file}`.", error.why())
+            }
             Self::NoContextChosen { contexts } => {
                 format!("It has no `current-context`, and these contexts: {}.", listed(contexts))
             }
@@ -144,6 +156,7 @@ impl ConnectionError {
             Self::BadKubeconfig { file: Some(_), .. } => {
                 "Correct it: it should look like what `kubectl config view` prints.".into()
             }
+            Self::Entry { error, .. } => error.advice(),
             Self::NoContextChosen { .. } => "Name one of them in `context`.".into(),
             Self::UnknownContext { .. } => "Name one of those in `context`.".into(),
             Self::Missing { what, .. } => format!("Add the {what}, or choose another context."),

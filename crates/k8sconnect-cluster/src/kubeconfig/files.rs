@@ -34,7 +34,7 @@ impl KubeconfigFiles {
                         continue;
                     }
                     let folder = found.parent().unwrap_or(Path::new(""));
-                    files.push((path, rooted(config, folder)));
+                    files.push((path.clone(), rooted(config, &path, folder)));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     nothing = nothing.or(Some(unreadable(&path, &error)));
@@ -109,14 +109,15 @@ fn add<T>(entries: &mut Vec<Named<T>>, later: Vec<Named<T>>) {
     }
 }
 
-/// Relative paths start from the folder of the file that they stand in.
-fn rooted(mut config: Kubeconfig, folder: &Path) -> Kubeconfig {
+/// Each entry knows its file. Relative paths start from the folder of that.
+fn rooted(mut config: Kubeconfig, file: &Path, folder: &Path) -> Kubeconfig {
     let root = |path: &mut Option<String>| {
         if let Some(path) = path {
             *path = folder.join(&*path).display().to_string();
         }
     };
     for cluster in &mut config.clusters {
+        cluster.file = Some(file.to_owned());
         root(&mut cluster.value.certificate_authority);
     }
     for Named { value: UserEntry { exec, .. }, .. } in &mut config.users {
@@ -128,6 +129,7 @@ fn rooted(mut config: Kubeconfig, folder: &Path) -> Kubeconfig {
         }
     }
     for user in &mut config.users {
+        user.file = Some(file.to_owned());
         root(&mut user.value.client_certificate);
         root(&mut user.value.client_key);
         root(&mut user.value.token_file);
@@ -225,6 +227,32 @@ mod tests {
         let list = format!("{}:{}", empty.display(), two(folder.path()));
         let connection = KubeconfigFiles::load(&list).unwrap().connection(None).unwrap();
         assert_eq!(connection.host.to_string(), "https://two");
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_entry_is_told_with_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let more = folder.path().join("more");
+        std::fs::write(
+            &more,
+            "contexts: [{name: c, context: {cluster: one, user: half}},\n\
+                        {name: d, context: {cluster: odd}}]\n\
+             clusters: [{name: odd, cluster: {server: 'ftp://x'}}]\n\
+             users: [{name: half, user: {username: me}}]\n",
+        )
+        .unwrap();
+        let list = format!("{}:{}", two(folder.path()), more.display());
+        let told = |context| {
+            let files = KubeconfigFiles::load(&list).unwrap();
+            files.connection(Some(context)).unwrap_err().to_string()
+        };
+        let file = more.display();
+        assert!(told("c").contains(&format!("See the user `half` in `{file}`.")), "{}", told("c"));
+        assert!(
+            told("d").contains(&format!("See the cluster `odd` in `{file}`.")),
+            "{}",
+            told("d")
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! reader of kubeconfigs does.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use k8sconnect_core::recent::Recent;
@@ -95,13 +96,27 @@ impl Kubeconfig {
 }
 
 /// Lists in a kubeconfig are maps in disguise: a name, and the value under the entry's own word.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(bound = "T: Default + Deserialize<'de>")]
 pub(super) struct Named<T> {
     pub(super) name: String,
     #[serde(alias = "context", alias = "cluster", alias = "user", alias = "extension")]
     #[serde(default, deserialize_with = "nullable")]
     pub(super) value: T,
+    /// Where it stands, if that is a file.
+    #[serde(skip)]
+    pub(super) file: Option<PathBuf>,
+}
+
+impl<T> Named<T> {
+    /// What is wrong with this entry.
+    pub(super) fn blamed(&self, what: &'static str, error: ConnectionError) -> ConnectionError {
+        let Some(file) = &self.file else {
+            return error;
+        };
+        let (name, file) = (self.name.clone(), file.display().to_string());
+        ConnectionError::Entry { what, name, file, error: Box::new(error) }
+    }
 }
 
 #[derive(Clone, Default, Deserialize)]

@@ -298,6 +298,14 @@ fn other_messages() -> Vec<Diagnostic> {
     let vain = ("spec.selector.matchLabels.app".to_owned(), path("spec.selector"));
     let contexts = vec!["prod".to_owned(), "stage".to_owned()];
     let none = ConnectionError::NoContextChosen { contexts };
+    let why = "the entry `joe` in `users` has another shape than a kubeconfig's".to_owned();
+    let misshapen = ConnectionError::BadKubeconfig { file: Some("~/.kube/work".into()), why };
+    let half = ConnectionError::Entry {
+        what: "user",
+        name: "joe".into(),
+        file: "~/.kube/work".into(),
+        error: ConnectionError::Alone { field: "client-key", lacks: "client-certificate" }.into(),
+    };
     let why = "it is neither PEM nor base64 of PEM".to_owned();
     let deep = AttributePath::root("clusters").key("prod").attribute("cluster_ca_certificate");
     let bad_authority = ConnectionError::BadValue { field: "cluster_ca_certificate", why };
@@ -324,6 +332,8 @@ fn other_messages() -> Vec<Diagnostic> {
         connection::nobody(),
         connection::no_tls("insecure"),
         connection::unusable(&none),
+        connection::unusable(&misshapen),
+        connection::unusable(&half),
         connection::in_provider_block(connection::unusable(&bad_authority), &deep),
         connection::deep_inside(connection::unusable(&bad_authority), &deep),
         state::private_unreadable("kept", "it has version 2, this release reads 1"),
