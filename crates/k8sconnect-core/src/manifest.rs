@@ -26,6 +26,7 @@ pub struct Manifest {
     value: Value,
     key: ObjectKey,
     boolean_keys: Vec<(String, Position)>,
+    boolean_words: Vec<Position>,
     secrecy: Secrecy,
     storage: Storage,
 }
@@ -134,10 +135,12 @@ impl Manifest {
         match key {
             Some(key) if check.errors.is_empty() => {
                 let boolean_keys = yaml::keys_read_as_booleans(&document);
+                let boolean_words = yaml::words_read_as_booleans(&document);
                 let mut value = document.value;
                 drop_null_creation_timestamp(&mut value);
                 let secrecy = Secrecy::of(&key.gvk, &[]);
-                Ok(Self { value, key, boolean_keys, secrecy, storage: Storage::Kept })
+                let storage = Storage::Kept;
+                Ok(Self { value, key, boolean_keys, boolean_words, secrecy, storage })
             }
             _ => Err(check.errors),
         }
@@ -167,6 +170,7 @@ impl Manifest {
             value: traces,
             key,
             boolean_keys: Vec::new(),
+            boolean_words: Vec::new(),
             secrecy: Secrecy::everything(),
             storage: Storage::Never { edition: edition.to_owned() },
         }
@@ -202,7 +206,8 @@ impl Manifest {
         value["kind"] = key.gvk.kind.clone().into();
         value["metadata"]["name"] = key.name.clone().into();
         let secrecy = Secrecy::of(&key.gvk, &[]);
-        Self { value, key, boolean_keys: Vec::new(), secrecy, storage: Storage::Kept }
+        let (boolean_keys, boolean_words) = (Vec::new(), Vec::new());
+        Self { value, key, boolean_keys, boolean_words, secrecy, storage: Storage::Kept }
     }
 
     /// The same part as it is sent, without the identity.
@@ -232,6 +237,11 @@ impl Manifest {
     /// Keys that were read as booleans though they do not say so, as written.
     pub fn boolean_keys(&self) -> &[(String, Position)] {
         &self.boolean_keys
+    }
+
+    /// Where values stand that were read as booleans though they do not say so.
+    pub fn boolean_words(&self) -> &[Position] {
+        &self.boolean_words
     }
 
     /// The object as written.

@@ -32,7 +32,7 @@ use crate::identity::ObjectKey;
 use crate::manifest::Manifest;
 use crate::projection::ConcealmentKey;
 use crate::secrecy::Secrecy;
-use crate::yaml::{self, YamlError};
+use crate::yaml::{self, Document, Position, YamlError};
 
 pub use before::Taking;
 pub use ignored::Ignored;
@@ -62,11 +62,19 @@ pub enum Form {
     Json(Vec<Operation>),
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Patch {
     key: ObjectKey,
     form: Form,
     secrecy: Secrecy,
+    boolean_words: Vec<Position>,
+}
+
+/// Where words stand in the text makes no other patch of it.
+impl PartialEq for Patch {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.form == other.form && self.secrecy == other.secrecy
+    }
 }
 
 /// Why a text is no patch of its target.
@@ -103,7 +111,9 @@ pub enum PatchError {
 impl Patch {
     /// Reads a patch of the object with this key, or says all that is wrong with it.
     pub fn read(manner: Manner, text: &str, key: ObjectKey) -> Result<Self, Vec<PatchError>> {
-        let value = document(text).map_err(|error| vec![error])?;
+        let document = document(text).map_err(|error| vec![error])?;
+        let boolean_words = yaml::words_read_as_booleans(&document);
+        let value = document.value;
         let form = match manner {
             Manner::Apply => {
                 let value = check::partial_object(value, &key, manner)?;
@@ -117,7 +127,7 @@ impl Patch {
             Manner::Json => Form::Json(check::operations(&value, &key)?),
         };
         let secrecy = Secrecy::of(&key.gvk, &[]);
-        Ok(Self { key, form, secrecy })
+        Ok(Self { key, form, secrecy, boolean_words })
     }
 
     pub fn key(&self) -> &ObjectKey {
@@ -137,6 +147,11 @@ impl Patch {
     /// What may not be shown of the target.
     pub fn secrecy(&self) -> &Secrecy {
         &self.secrecy
+    }
+
+    /// Where values stand that were read as booleans though they do not say so.
+    pub fn boolean_words(&self) -> &[Position] {
+        &self.boolean_words
     }
 
     pub fn form(&self) -> &Form {
@@ -194,11 +209,11 @@ impl Patch {
     }
 }
 
-fn document(text: &str) -> Result<Value, PatchError> {
+fn document(text: &str) -> Result<Document, PatchError> {
     let mut documents = yaml::parse_stream(text).map_err(PatchError::Yaml)?;
     match documents.len() {
         0 => Err(PatchError::Empty),
-        1 => Ok(documents.remove(0).value),
+        1 => Ok(documents.remove(0)),
         several => Err(PatchError::SeveralDocuments(several)),
     }
 }

@@ -29,7 +29,7 @@ mod timestamp;
 mod tree;
 mod write;
 
-pub use document::{Document, Position, Step, keys_read_as_booleans};
+pub use document::{Document, Position, Step, keys_read_as_booleans, words_read_as_booleans};
 pub use error::{KeyKind, YamlError, YamlErrorKind};
 pub use write::to_yaml;
 

@@ -55,6 +55,7 @@ pub struct Document {
     pub(super) root: Mark,
     pub(super) marks: Vec<Mark>,
     pub(super) boolean_keys: Vec<(String, Position)>,
+    pub(super) boolean_words: Vec<Position>,
 }
 
 impl Document {
@@ -111,6 +112,12 @@ impl Document {
 #[must_use]
 pub fn keys_read_as_booleans(document: &Document) -> Vec<(String, Position)> {
     document.boolean_keys.clone()
+}
+
+/// Where plain values stand that were read as booleans though they do not say so: `y`, `no`, `On`.
+#[must_use]
+pub fn words_read_as_booleans(document: &Document) -> Vec<Position> {
+    document.boolean_words.clone()
 }
 
 /// A [`Position`] in half the room.

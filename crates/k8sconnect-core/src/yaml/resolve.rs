@@ -11,7 +11,7 @@ use super::budget::{Budget, StreamBudget};
 use super::document::{Document, Mark, Position, Spot};
 use super::error::{YamlError, YamlErrorKind};
 use super::scalar::{self, Meaning};
-use super::tree::{Body, Node, Scalar};
+use super::tree::{Body, Node, Scalar, Style, Tag};
 
 pub(super) fn document(
     nodes: &[Node<'_>],
@@ -23,6 +23,7 @@ pub(super) fn document(
         budget: Budget::new(stream),
         marks: Vec::with_capacity(nodes.len() / 2),
         boolean_keys: Vec::new(),
+        boolean_words: Vec::new(),
         depth: 0,
     };
     let root = resolver.node(0)?;
@@ -35,6 +36,7 @@ pub(super) fn document(
         root: Mark { spot, children: root.children },
         marks: resolver.marks,
         boolean_keys: resolver.boolean_keys,
+        boolean_words: resolver.boolean_words,
     })
 }
 
@@ -43,6 +45,7 @@ pub(super) struct Resolver<'a, 't> {
     pub(super) budget: Budget<'a>,
     pub(super) marks: Vec<Mark>,
     pub(super) boolean_keys: Vec<(String, Position)>,
+    boolean_words: Vec<Position>,
     depth: usize,
 }
 
@@ -116,10 +119,22 @@ impl Resolver<'_, '_> {
         Ok(Resolved { value: Value::Array(items), children })
     }
 
+    /// What an alias repeats was noted where it was written.
+    fn note_boolean_word(&mut self, scalar: &Scalar<'_>, spot: Spot) {
+        let plain = scalar.style == Style::Plain && scalar.tag == Tag::Absent;
+        let says_so = ["true", "false"].iter().any(|it| scalar.text.eq_ignore_ascii_case(it));
+        if plain && !says_so && !self.budget.in_alias() {
+            self.boolean_words.push(spot.into());
+        }
+    }
+
     fn scalar(&mut self, scalar: &Scalar<'_>, spot: Spot) -> Result<Value, YamlError> {
         Ok(match self.meaning(scalar, spot)? {
             Meaning::Null => Value::Null,
-            Meaning::Bool(truth) => Value::Bool(truth),
+            Meaning::Bool(truth) => {
+                self.note_boolean_word(scalar, spot);
+                Value::Bool(truth)
+            }
             Meaning::Int(whole) => Value::from(whole),
             Meaning::Huge(whole) => Value::from(whole),
             Meaning::Float(float) => {

@@ -5,6 +5,7 @@ use k8sconnect_core::manifest::{Manifest, ManifestError};
 use k8sconnect_core::yaml::Position;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
+use super::ownership::{LISTED, more};
 use super::{count, paragraphs};
 
 /// Which attribute a body stands in, and whether it may be pointed to: Terraform prints the lines
@@ -95,6 +96,21 @@ pub(crate) fn oddities(manifest: &Manifest, attribute: Attribute) -> Diagnostics
         notices.push(attribute.on(read_as_boolean(manifest.key(), written, *position)));
     }
     notices
+}
+
+/// What may be behind the refusal of a body: words that became booleans. Which they are is not
+/// shown, since a Secret may hold them.
+pub(super) fn words_read_as_booleans(places: &[Position]) -> String {
+    if places.is_empty() {
+        return String::new();
+    }
+    let mut lines: Vec<_> = places.iter().take(LISTED).map(|at| format!("  - {at}")).collect();
+    lines.extend(more(places.len()));
+    format!(
+        "YAML, as kubectl reads it, makes a boolean of `y`, `yes`, `on`, `n`, `no` and `off` without \
+         quotes. One of them is the value at:\n{}\nPut it in quotes if you mean the word.",
+        lines.join("\n")
+    )
 }
 
 pub(super) fn read_as_boolean(key: &ObjectKey, written: &str, position: Position) -> Diagnostic {

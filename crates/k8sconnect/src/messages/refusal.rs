@@ -20,6 +20,7 @@ use k8sconnect_core::text;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
 
+use super::manifest::words_read_as_booleans;
 use super::ownership::manager;
 use super::{ABSENT, count, in_brief, one_line, paragraphs};
 use crate::MANAGER;
@@ -112,7 +113,11 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
     let custom =
         status.rejection() == Rejection::SchemaMismatch && subject.key().gvk.may_still_appear();
     let definition = if custom { DEFINITION_FIRST } else { "" };
-    let detail = paragraphs([&words, &by_field, advice, definition]);
+    let booleans = match status.blames_the_body() {
+        true => words_read_as_booleans(subject.manifest.boolean_words()),
+        false => String::new(),
+    };
+    let detail = paragraphs([&words, &by_field, advice, &booleans, definition]);
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
 }
 

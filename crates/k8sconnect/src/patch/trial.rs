@@ -353,7 +353,9 @@ impl Surgery<'_> {
     /// The server's refusal, without what it quotes of a Secret: it may quote the whole object.
     pub(crate) fn not_taken(&self, error: &Error, live: &Json) -> Diagnostics {
         let secrets = self.secrets(live);
-        messages::patch::not_taken(self.patch.key(), self.patch.manner(), &secrets, error).into()
+        let (key, manner, words) =
+            (self.patch.key(), self.patch.manner(), self.patch.boolean_words());
+        messages::patch::not_taken(key, manner, words, &secrets, error).into()
     }
 
     /// What the server warns of, without the same.

@@ -4,9 +4,11 @@ use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::patch::{Manner, PatchError};
 use k8sconnect_core::scrub::Secrets;
+use k8sconnect_core::yaml::Position;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use super::{attribute as attribute_of, on};
+use crate::messages::manifest::words_read_as_booleans;
 use crate::messages::refusal::{advised, said, unreached};
 use crate::messages::{count, paragraphs};
 
@@ -126,15 +128,20 @@ fn brief(words: &str) -> String {
     told + rest
 }
 
-/// The server refused the patch.
+/// The server refused the patch. `words` are where its text has values that became booleans.
 pub(crate) fn not_taken(
     key: &ObjectKey,
     manner: Manner,
+    words: &[Position],
     secrets: &Secrets,
     error: &Error,
 ) -> Diagnostic {
     let Error::Refused(status) = error else {
         return unreached(key, error);
+    };
+    let booleans = match status.blames_the_body() {
+        true => words_read_as_booleans(words),
+        false => String::new(),
     };
     let words = said(status.code, &brief(&secrets.cut_out_of(&status.message)));
     let (what, advice) = advised(status);
@@ -143,6 +150,7 @@ pub(crate) fn not_taken(
         paragraphs([
             &words,
             advice,
+            &booleans,
             "Nothing was changed. A patch never replaces its target: a field that cannot change is \
              left to whoever made the object.",
         ]),

@@ -14,6 +14,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
 
     let web = web();
     let key = web.key();
+    let position = k8sconnect_core::yaml::Position { line: 2, column: 3 };
     let at = |text: &str| Pointer::parse(text).unwrap();
     let read = |manner, text| Patch::read(manner, text, key.clone()).unwrap_err();
     let hpa = manager("autoscaler", Operation::Update, "scale");
@@ -119,7 +120,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
         stands(Problem::Forgotten { n: 1, path: path("data.a") }),
         stands(Problem::Unplaced(Unplaced(at("/spec/a/0")))),
-        patch::not_taken(key, Manner::Apply, &secrets, &immutable),
+        patch::not_taken(key, Manner::Apply, &[position], &secrets, &immutable),
         patch::kind_not_there_yet(key),
         patch::kind_missing(key, std::time::Duration::from_secs(30)),
         patch::unusable(&read(Manner::Merge, "{spec: {$patch: x}}"), "merge_patch", key),
@@ -155,7 +156,6 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     }
     messages.extend(patch::spared(key, &[path("metadata.labels")]));
     messages.extend(patch::ignored(key, &[ignored]));
-    let position = k8sconnect_core::yaml::Position { line: 2, column: 3 };
     let odd = [
         Oddity::BooleanKey { written: "on".into(), position },
         Oddity::Null(path("spec.paused")),

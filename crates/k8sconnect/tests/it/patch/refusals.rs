@@ -332,3 +332,23 @@ async fn a_patch_is_not_given_up_by_credentials_that_cannot_show_which_cluster_i
     let told = refused(ward.core().destroy(PATCH, &state).await);
     assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
 }
+
+#[tokio::test]
+async fn a_word_that_yaml_reads_as_a_boolean_is_pointed_to_where_the_server_refuses_it() {
+    let ward = Ward::config_map().await;
+    for (attribute, text, at) in [
+        ("patch", "data: {b: y}", Some("line 1, column 11")),
+        ("merge_patch", "data:\n  new: n\n", Some("line 2, column 8")),
+        ("json_patch", "[{op: add, path: /data/x, value: off}]", Some("line 1, column 34")),
+        ("patch", "data: {b: true}", None),
+        ("patch", "data: {b: 5}", None),
+    ] {
+        let told = refused(ward.core().plan(PATCH, &ward.config(attribute, text), None).await);
+        let pointed = told.contains("Put it in quotes if you mean the word");
+        assert_eq!(pointed, at.is_some(), "{attribute}: {told}");
+        assert!(at.is_none_or(|at| told.contains(at)), "{attribute}: {told}");
+    }
+    let body = ward.body().to_string().replace("\"helm\"", "on").replace("settings", "other");
+    let told = refused(ward.core().plan(OBJECT, &ward.world.config(&body), None).await);
+    assert!(told.contains("Put it in quotes if you mean the word"), "{told}");
+}
