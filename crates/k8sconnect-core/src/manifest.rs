@@ -155,6 +155,13 @@ impl Manifest {
         self
     }
 
+    /// The same, of a kind that lives in no namespace: one that is written means nothing.
+    #[must_use]
+    pub fn of_no_namespace(mut self) -> Self {
+        self.key.namespace = None;
+        self
+    }
+
     /// The same as a body that is never stored, nor anything in it shown.
     #[must_use]
     pub fn never_stored(mut self, edition: &str) -> Self {

@@ -274,6 +274,15 @@ impl Planner<'_> {
             Side { texts: &projection.told(key), owners: &told_next, secrecy, key },
             answer,
         );
+        // Every state applies under our name: where the object bears another one's id, that one
+        // holds what it changed.
+        let bears = live["metadata"]["annotations"][ID_ANNOTATION].as_str();
+        if prior.is_some_and(|prior| bears.is_some_and(|id| id != prior.id)) {
+            for notice in &mut notices.reverts {
+                let theirs = told_now.holders(&notice.path).filter(|m| m.applies_as(self.manager));
+                notice.holders.extend(theirs.cloned());
+            }
+        }
         // What our entry holds without our having written it, another k8sconnect configuration
         // applied: it has the same name.
         let foreign = self.our_fields(&now, live).difference(&then);

@@ -1,6 +1,6 @@
 //! An object of ours, as state and private state together know it.
 
-use k8sconnect_cluster::{Cluster, Kind, Location, Served};
+use k8sconnect_cluster::{Cluster, Kind, Location, Scope, Served};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::ignore::Ignoring;
 use k8sconnect_core::manifest::Manifest;
@@ -28,8 +28,14 @@ impl Held {
         let stored = Stored::load(private)?;
         let terms = Terms::read(&model)?.ok_or_else(messages::state::unknown_terms)?;
         let manifest = body::former(&model, &stored)?.hiding(&terms.hidden);
+        let manifest = named(manifest, stored.kind.as_ref());
         let (ignoring, _) = terms.ignoring(&manifest, &stored.yielded);
         Ok(Self { manifest, stored, terms, ignoring, model })
+    }
+
+    /// Another body of the object, under the name that its kind gives it.
+    pub(crate) fn named(&self, desired: Manifest) -> Manifest {
+        named(desired, self.stored.kind.as_ref())
     }
 
     pub(crate) fn key(&self) -> &ObjectKey {
@@ -90,5 +96,14 @@ impl Held {
             Ok(_) => Err(messages::served::kind_unserved(key).into()),
             Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
         }
+    }
+}
+
+/// A namespace that is written means nothing to a kind that has none.
+fn named(manifest: Manifest, kind: Option<&Kind>) -> Manifest {
+    let is_clusterwide = |kind: &Kind| kind.gvk == *manifest.gvk() && kind.scope == Scope::Cluster;
+    match kind.is_some_and(is_clusterwide) {
+        true => manifest.of_no_namespace(),
+        false => manifest,
     }
 }

@@ -67,6 +67,10 @@ pub(crate) async fn plan(
             return Ok(planned(later(proposed, held.as_ref())));
         }
     };
+    let desired = match &held {
+        Some(held) => held.named(desired),
+        None => desired,
+    };
     // Terraform validates twice a run, so it is told here, with the body that brings it.
     if held.as_ref().is_none_or(|held| brings_oddities(session, &config, held, &desired)) {
         let attribute = match config.yaml_body_wo.is_null() {

@@ -113,6 +113,64 @@ async fn a_replacement_names_what_a_rival_set_and_loses() {
 }
 
 #[tokio::test]
+async fn a_replacement_names_items_by_their_keys_and_no_namespace_where_there_is_none() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    let job = format!(
+        "{{apiVersion: batch/v1, kind: Job, metadata: {{name: once, namespace: {ns}}}, spec: \
+         {{suspend: true, template: {{spec: {{restartPolicy: Never, containers: [{{name: main, \
+         image: busybox, env: [{{name: LEVEL, value: low}}]}}]}}}}}}}}"
+    );
+    let binding = format!(
+        "{{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {{name: \
+         {ns}-low, namespace: {ns}}}, roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: \
+         ClusterRole, name: low}}}}"
+    );
+    let elsewhere = format!("namespace: {ns}-b}}, roleRef");
+    let here = format!("namespace: {ns}}}, roleRef");
+    for (body, after, told, never) in [
+        (
+            &job,
+            job.replace("value: low", "value: high"),
+            "spec.template.spec.containers[name=main].env[name=LEVEL].value".to_owned(),
+            "[0]".to_owned(),
+        ),
+        (
+            &binding,
+            binding.replace("name: low", "name: high").replace(&here, &elsewhere),
+            format!("ClusterRoleBinding `{ns}-low` must be replaced"),
+            "metadata.namespace".to_owned(),
+        ),
+    ] {
+        let state = world.create(body).await.unwrap();
+        let core = world.core();
+        let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, &world.config(&after), Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::Replace);
+        let words = said(&plan.diagnostics);
+        assert!(words.contains(&told) && !words.contains(&never), "{words}");
+        world.core().destroy(OBJECT, &state).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_another_state_changed_is_held_by_its_manager_and_not_by_nobody() {
+    let world = World::new().await;
+    let body = world.config_map("settings");
+    let state = world.create(&body).await.unwrap();
+    let theirs = Value::from(body.replace("hello", "goodbye"));
+    let theirs = world.config_with([("yaml_body", theirs), ("adopt", Value::from(true))]);
+    world.core().create(OBJECT, &theirs).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &world.config(&body), Some(&read)).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("changed outside of Terraform"), "{told}");
+    assert!(told.contains("held by `k8sconnect` (Apply"), "{told}");
+    assert!(!told.contains("nobody"), "{told}");
+}
+
+#[tokio::test]
 async fn a_namespace_that_does_not_go_tells_what_is_inside_however_short_the_wait() {
     let world = World::new().await;
     let name = format!("{}-stuck", world.namespace);

@@ -1,16 +1,19 @@
 //! A change was refused: is it one that the object can never take?
 
 use k8sconnect_cluster::{Location, NotYet, Observation};
+use k8sconnect_core::field::{FieldPath, PathElement};
 use k8sconnect_core::immutable::{self, Succession, Suspicion, Trial, Verdict};
+use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::Guard;
+use k8sconnect_core::owners::Owners;
 use k8sconnect_core::rejection::Status;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Asked;
-use crate::messages;
 use crate::messages::refusal::Subject;
 use crate::object::held::Held;
+use crate::{MANAGER, messages};
 
 /// What follows from the refusal of a change.
 pub(super) enum Refusal {
@@ -57,7 +60,7 @@ pub(super) async fn weigh(
             asked.session.memory.note_replaceable(held.uid());
             // Of a body that is never stored, the former is not known.
             let changed = match desired.is_stored() && held.manifest.is_stored() {
-                true => immutable::changed(held.manifest.value(), desired.value()),
+                true => changed(held, desired, location, live),
                 false => Vec::new(),
             };
             Refusal::Replace(messages::replacement::immutable(subject, refused, &causes, &changed))
@@ -69,6 +72,22 @@ pub(super) async fn weigh(
             Refusal::Error(messages::replacement::unproved(subject, refused, &obstacle).into())
         }
     })
+}
+
+/// What the user changed, as the object's own managers name it. A namespace means nothing to a kind
+/// that has none.
+fn changed(
+    held: &Held,
+    desired: &Manifest,
+    location: &Location,
+    live: Option<&Json>,
+) -> Vec<FieldPath> {
+    let owners = live.and_then(|live| Owners::of_object(live).ok()).unwrap_or_default();
+    let fields = owners.applied_by(MANAGER);
+    let mut changed = immutable::changed(held.manifest.value(), desired.value(), &fields);
+    let namespace = FieldPath::new(["metadata", "namespace"].map(PathElement::field));
+    changed.retain(|path| location.namespace.is_some() || *path != namespace);
+    changed
 }
 
 /// Whether an object of ours that is to be deleted first can be made anew: a tainted one, of which
