@@ -303,3 +303,19 @@ async fn only_kinds_that_take_others_along_are_counted_and_each_list_is_asked_fo
     at.plan_empty().await;
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn what_is_replaced_along_with_its_namespace_is_made_anew_in_one_run() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let content = CONFIG_MAP.replace("namespace: NS", "namespace: NS-own");
+    let along = "lifecycle { replace_triggered_by = [k8sconnect_object.space.uid] }\n  \
+                 depends_on = [k8sconnect_object.space]";
+    let main = [at.resource("space", NAMESPACE, ""), at.resource("content", &content, along)];
+    at.runner.write("main.tf", &main.join("\n")).unwrap();
+    at.init().await;
+    at.apply().await;
+    let replaced = at.runner.apply_with(&["-replace=k8sconnect_object.space"]).await.unwrap();
+    says(&replaced.text, "2 added, 0 changed, 2 destroyed");
+    at.plan_empty().await;
+    at.destroy().await;
+}
