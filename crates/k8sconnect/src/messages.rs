@@ -28,6 +28,8 @@ pub(crate) mod upgrade;
 pub(crate) mod wait;
 pub(crate) mod whereabouts;
 
+use std::time::Duration;
+
 pub(crate) use k8sconnect_core::projection::ABSENT;
 
 /// As much of a value as fits a line.
@@ -48,7 +50,7 @@ fn one_line(text: &str) -> String {
 
 /// What the server said, on one line. It may quote a whole object, and gives its reason last.
 fn in_brief(words: &str) -> String {
-    let escaped = words.replace('\n', "\\n");
+    let escaped = without_picture(words).replace('\n', "\\n");
     let length = escaped.chars().count();
     if length <= 2 * LONGEST_WORDS {
         return escaped;
@@ -58,9 +60,33 @@ fn in_brief(words: &str) -> String {
     format!("{start} … ({} characters) … {end}", length - 2 * LONGEST_WORDS)
 }
 
+/// The server's words without a picture of what differs, line by line in the types of its own
+/// program, as it adds for a claim.
+fn without_picture(words: &str) -> String {
+    let words = words.trim();
+    let Some((first, rest)) = words.split_once('\n') else {
+        return words.to_owned();
+    };
+    let marked = |marks: &'static [char]| move |line: &str| line.starts_with(marks);
+    let pictured = rest.lines().all(marked(&[' ', '\u{a0}', '+', '-']))
+        && rest.lines().any(marked(&['+', '-']));
+    match pictured {
+        true => format!("{first} … ({})", count(rest.lines().count(), "more line")),
+        false => words.to_owned(),
+    }
+}
+
 /// Paragraphs of a detail, with an empty line between.
 fn paragraphs<const N: usize>(parts: [&str; N]) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n\n")
+}
+
+/// `10 minutes`, `90 seconds`, as a clock would be read.
+fn span(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds >= 60 && seconds % 60 == 0 => count(seconds as usize / 60, "minute"),
+        seconds => count(seconds as usize, "second"),
+    }
 }
 
 /// `1 field`, `2 fields`, `2 entries`.
@@ -83,6 +109,20 @@ mod tests {
         assert!(told.starts_with("Invalid value: {x") && told.ends_with("}: field is immutable"));
         assert!(told.chars().count() < 400);
         assert_eq!(in_brief("short"), "short");
+    }
+
+    #[test]
+    fn lines_that_only_show_a_difference_are_counted_and_not_quoted() {
+        let words = "Forbidden: spec is immutable\n  core.Spec{\n- \ta: 1,\n+ \ta: 2,\n  }\n";
+        assert_eq!(in_brief(words), "Forbidden: spec is immutable … (4 more lines)");
+        let policy = "denied\n\npolicy:\n  - rule";
+        assert_eq!(in_brief(policy), policy.replace('\n', "\\n"));
+    }
+
+    #[test]
+    fn a_span_is_told_in_minutes_where_they_are_whole() {
+        let told = [1, 60, 90, 300, 600].map(|seconds| span(Duration::from_secs(seconds)));
+        assert_eq!(told, ["1 second", "1 minute", "90 seconds", "5 minutes", "10 minutes"]);
     }
 
     #[test]

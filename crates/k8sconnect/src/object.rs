@@ -10,6 +10,7 @@ mod home;
 mod identity;
 mod import;
 mod model;
+mod obstacle;
 mod plan;
 mod read;
 mod schema;

@@ -6,10 +6,12 @@ use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::import_id;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
+use k8sconnect_core::rejection::Status;
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
 use super::paragraphs;
+use super::refusal::{Subject, said};
 
 const MOVED: &str = "moved {\n    from = OLD_ADDRESS\n    to   = NEW_ADDRESS\n  }";
 
@@ -67,6 +69,11 @@ pub(crate) enum Stage {
     Apply,
 }
 
+const ONE_OF_A_NAME: &str = "If it is the object that this resource is to replace (`terraform state show ADDRESS` tells its \
+     id): `create_before_destroy` makes the new one before the old one goes, and there cannot be two \
+     of one name. Give the new one another name, or remove the setting, here and from every \
+     resource that depends on this one: they pass it on.";
+
 /// There is an object that this address does not hold.
 pub(crate) fn exists(desired: &Manifest, live: &Value, stage: Stage) -> Diagnostic {
     let key = desired.key();
@@ -84,23 +91,12 @@ pub(crate) fn exists(desired: &Manifest, live: &Value, stage: Stage) -> Diagnost
                   object holds, until the next apply."
             .to_owned(),
     };
-    let (unasked, following, moving) = match id_of(live) {
-        None => ("It is not in this state, so it is not taken over unasked.", "", ""),
-        Some(_) => (
-            "It is not taken over unasked.",
-            match stage {
-                Stage::Plan => "",
-                Stage::Apply => {
-                    "If it is the object that this resource is to replace (`terraform state show \
-                     ADDRESS` tells its id): `create_before_destroy` makes the new one before the \
-                     old one goes, and there cannot be two of one name. Give the new one another \
-                     name, or remove the setting, here and from every resource that depends on \
-                     this one: they pass it on."
-                }
-            },
-            "If another address of this state has it, and gives it up in the same run, let it do so \
-             first, in an apply of its own.",
-        ),
+    let (following, unasked, moving) = match (id_of(live), stage) {
+        (None, _) => ("", "It is not in this state, so it is not taken over unasked.", ""),
+        (Some(_), Stage::Plan) => ("", "It is not taken over unasked.", GIVEN_UP),
+        (Some(_), Stage::Apply) => {
+            (ONE_OF_A_NAME, "If it is another one: it is not taken over unasked.", GIVEN_UP)
+        }
     };
     Diagnostic::error(
         format!("{key} exists already"),
@@ -109,6 +105,32 @@ pub(crate) fn exists(desired: &Manifest, live: &Value, stage: Stage) -> Diagnost
             following,
             &format!("{unasked} {take_over} Otherwise give yours another name."),
             moving,
+        ]),
+    )
+}
+
+const GIVEN_UP: &str = "If another address of this state has it, and gives it up in the same run, let it do so first, \
+     in an apply of its own.";
+
+/// There is an object of ours that cannot become what is wanted, so that taking it over is no way
+/// out. The server's words, where it has been asked.
+pub(crate) fn cannot_follow(
+    subject: Subject<'_>,
+    live: &Value,
+    status: Option<&Status>,
+) -> Diagnostic {
+    let words = match status {
+        Some(status) => said(status.code, &subject.quoted(&status.message)),
+        None => "It was written with another `apiVersion`.".to_owned(),
+    };
+    Diagnostic::error(
+        format!("{} exists already and cannot be changed to what you wrote", subject.key()),
+        paragraphs([
+            &whose(live),
+            &words,
+            ONE_OF_A_NAME,
+            "If it is another one, give yours another name, or delete that one first. Nothing was \
+             written.",
         ]),
     )
 }

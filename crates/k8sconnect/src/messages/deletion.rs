@@ -7,9 +7,9 @@ use k8sconnect_core::identity::ObjectKey;
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
-use super::paragraphs;
 use super::refusal::{Subject, said};
 use super::stuck::{commands, what_holds};
+use super::{paragraphs, span};
 
 pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
     let key = subject.manifest.key();
@@ -34,7 +34,7 @@ pub(crate) fn still_there(
     waited: Duration,
 ) -> Diagnostic {
     Diagnostic::error(
-        format!("{key} is still there after {} seconds", waited.as_secs()),
+        format!("{key} is still there after {}", span(waited)),
         paragraphs([
             &what_holds(live),
             inside,
@@ -43,7 +43,11 @@ pub(crate) fn still_there(
             // What is inside a namespace is no finalizer of the object's own.
             match live["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty) {
                 true => "",
-                false => "`force_destroy` removes finalizers that nobody serves any more.",
+                false => {
+                    "`force_destroy = true` removes finalizers that nobody serves any more. It \
+                     counts only once it is applied: set it, apply that alone, with the old \
+                     values, and then delete or replace the object."
+                }
             },
         ]),
     )
@@ -67,9 +71,9 @@ pub(crate) fn finalizers_removed(key: &ObjectKey, live: &Value, waited: Duration
         paragraphs([
             &what_holds(live),
             &format!(
-                "It was still there after {} seconds, and `force_destroy` is set, so they were \
+                "It was still there after {}, and `force_destroy` is set, so they were \
                  removed. What they were to clean up is left behind; look after it.",
-                waited.as_secs()
+                span(waited)
             ),
         ]),
     )
@@ -100,6 +104,19 @@ pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
          object.\n\n\
          Restore the old values in `yaml_body`; or set `delete_protection = false`, apply that \
          alone, and then make the change.",
+    )
+}
+
+/// Terms of a deletion were set together with the change that replaces the object.
+pub(crate) fn terms_count_later(key: &ObjectKey, names: &[&str]) -> Diagnostic {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    let names = names.join(", ");
+    Diagnostic::warning(
+        format!("{key} is replaced on its former terms, without {names}"),
+        "An object is deleted on the terms that stand in state, those of the last apply. What you \
+         set now counts for the object that follows.\n\n\
+         To delete this one on the new terms, apply them alone first, with the old values in \
+         `yaml_body`, and then make the change.",
     )
 }
 

@@ -6,7 +6,7 @@ use k8sconnect_core::documents::{Fault, Problem};
 use k8sconnect_core::manifest::ManifestError;
 use tfplugin::Diagnostic;
 
-use super::{count, paragraphs};
+use super::{count, paragraphs, span};
 use crate::data::{FilesError, KustomizeError, Program, SourceAttribute};
 
 /// More would not be read, and the first usually explains the rest.
@@ -169,10 +169,10 @@ pub(crate) fn not_built(path: &str, error: &KustomizeError) -> Diagnostic {
         KustomizeError::TooLong(program, time) => (
             format!("{} did not end", typed(*program)),
             format!(
-                "It was ended after {} seconds.\n\n\
+                "It was ended after {}.\n\n\
                  Run it by hand to see what it waits for; often it is a remote base. Take that \
                  into your own repository, or build the folder beforehand.",
-                time.as_secs()
+                span(*time)
             ),
         ),
         KustomizeError::Stopped => (

@@ -13,7 +13,7 @@ use super::addresses::whose;
 use super::ownership::Whose;
 use super::refusal::{Subject, on_body};
 use super::stuck::what_holds;
-use super::{ABSENT, count, one_line, paragraphs};
+use super::{ABSENT, count, one_line, paragraphs, span};
 use crate::leaves::Surprise;
 
 pub(crate) fn identity_changes(key: &ObjectKey, changes: &[IdentityChange]) -> Diagnostic {
@@ -63,9 +63,10 @@ pub(crate) fn gone_meanwhile(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} was deleted meanwhile"),
         "It was there a moment ago and is not any more: somebody deleted it, or the garbage \
-         collector did, because the owners that it names are gone (`metadata.ownerReferences`). \
-         Nothing was written.\n\n\
-         Run again: the next plan creates it.",
+         collector did, because the owners that it names are gone (`metadata.ownerReferences`), or \
+         it went along with its namespace or the definition of its kind. Nothing was written.\n\n\
+         Run again: the next plan creates it. If this run replaced what it lives in, let it be \
+         replaced along next time, with `lifecycle { replace_triggered_by = [OTHER_ADDRESS.uid] }`.",
     )
 }
 
@@ -80,13 +81,25 @@ pub(crate) fn taken_over(key: &ObjectKey, id: &str) -> Diagnostic {
     )
 }
 
+/// The object was taken over in this very run, by its own address or another one.
+pub(crate) fn taken_over_in_this_run(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} was taken over in this run, and so not deleted"),
+        "With `create_before_destroy` the new object comes first. One of that name was there, and \
+         `adopt = true` took it over as it is: nothing was made anew, whatever the summary counts, \
+         and state holds the object once.\n\n\
+         To have it made anew, remove `create_before_destroy`, here and from every resource that \
+         depends on this one, and replace it again.",
+    )
+}
+
 /// The object that is to be made again is still being deleted.
 pub(crate) fn predecessor_stays(key: &ObjectKey, live: &Value, waited: Duration) -> Diagnostic {
     Diagnostic::error(
         format!("{key} cannot be created: the old one is still being deleted"),
         paragraphs([
             &what_holds(live),
-            &format!("Apply waited {} seconds for it to go.", waited.as_secs()),
+            &format!("Apply waited {} for it to go.", span(waited)),
             "See that the controller behind the finalizer runs, then run again.",
         ]),
     )
@@ -202,12 +215,12 @@ pub(crate) fn not_there_at_apply(key: &ObjectKey, why: &NotYet, waited: Duration
     Diagnostic::error(
         format!("{key} cannot be created yet"),
         format!(
-            "{} Apply waited {} seconds for it.\n\nIf this configuration creates what is \
+            "{} Apply waited {} for it.\n\nIf this configuration creates what is \
              missing, let this resource `depends_on` it: Terraform works on ten resources at a \
              time, and those that wait may keep the one that is waited for from its turn. \
              {SORTED} Otherwise create it first, or set a longer `apply_timeout`.",
             not_yet(why),
-            waited.as_secs()
+            span(waited)
         ),
     )
 }
@@ -220,14 +233,14 @@ pub(crate) fn no_turns(key: &ObjectKey, why: &NotYet, waited: Duration) -> Diagn
     Diagnostic::error(
         format!("{key} made room for others and was not created"),
         format!(
-            "{} After {} seconds every resource that Terraform was working on was waiting for \
+            "{} After {} every resource that Terraform was working on was waiting for \
              something like it, and Terraform works on ten at a time: if this configuration \
              creates what is missing, it would never have had its turn.\n\n\
              Run again: it may be there by then. So that it is next time, let this resource \
              `depends_on` what it needs. {SORTED} If others create what is missing, set \
              `apply_timeout`: a resource that sets it waits that long in any case.",
             not_yet(why),
-            waited.as_secs()
+            span(waited)
         ),
     )
 }

@@ -15,9 +15,9 @@ use k8sconnect_core::patch::{Claimed, Manner};
 use serde_json::{Value, json};
 use tfplugin::{AttributePath, Diagnostic};
 
-use super::paragraphs;
 use super::refusal::said;
 use super::stuck::spelt;
+use super::{paragraphs, span};
 
 pub(crate) use give_and_take::{ignored, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
@@ -115,10 +115,10 @@ pub(crate) fn kind_missing(key: &ObjectKey, waited: Duration) -> Diagnostic {
             key.gvk.api_version()
         ),
         format!(
-            "The API server knows no such kind. Apply waited {} seconds for it.\n\n\
+            "The API server knows no such kind. Apply waited {} for it.\n\n\
              Check `target`. If this configuration makes the kind, let the patch `depends_on` what \
              makes it and the object.",
-            waited.as_secs()
+            span(waited)
         ),
     )
     .at(AttributePath::root("target"))
@@ -127,7 +127,7 @@ pub(crate) fn kind_missing(key: &ObjectKey, waited: Duration) -> Diagnostic {
 pub(crate) fn missing(key: &ObjectKey, waited: Duration) -> Diagnostic {
     let waited = match waited.as_secs() {
         0 => String::new(),
-        seconds => format!(" Apply waited {seconds} seconds for it."),
+        _ => format!(" Apply waited {} for it.", span(waited)),
     };
     Diagnostic::error(
         format!("{key} does not exist and cannot be patched"),

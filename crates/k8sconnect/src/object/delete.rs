@@ -117,6 +117,10 @@ pub(crate) async fn delete(
                 notices.push(messages::object::replaced_by_others(key));
                 return Ok(());
             }
+            Whose::AnotherState(id) if session.memory.has_created(&id) => {
+                notices.push(messages::object::taken_over_in_this_run(key));
+                return Ok(());
+            }
             Whose::AnotherState(id) => {
                 notices.push(messages::object::taken_over(key, &id));
                 return Ok(());

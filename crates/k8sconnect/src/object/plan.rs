@@ -105,6 +105,7 @@ pub(crate) async fn plan(
             Moment::Planning => {}
         }
         notices.push(messages::object::identity_changes(held.key(), &changes));
+        tell_of_late_terms(&config, held, notices);
         session.memory.note_held(held.uid());
         blast::tell(session, held, Fate::Replaced, notices).await;
         return Ok(replaced(planned(later(proposed, None))));
@@ -133,6 +134,7 @@ pub(crate) async fn plan(
             protected(&config, held)?;
             held.check_way_to_end(session)?;
             session.memory.note_held(held.uid());
+            tell_of_late_terms(&config, held, notices);
             blast::tell(session, held, Fate::Replaced, notices).await;
             Ok(replaced(planned(*state)))
         }
@@ -163,6 +165,30 @@ fn protected(config: &ObjectModel, held: &Held) -> Result<(), Diagnostics> {
         return Err(messages::deletion::protected_from_replacement(held.key()).into());
     }
     Ok(())
+}
+
+/// A deletion knows what state holds and nothing of the configuration.
+fn tell_of_late_terms(config: &ObjectModel, held: &Held, notices: &mut Diagnostics) {
+    let (now, before) = (config, &held.model);
+    let forces = |model: &ObjectModel| model.force_destroy.known() == Some(&true);
+    let propagation = |model: &ObjectModel| match model.delete_propagation.as_str() {
+        Some("background") | None => None,
+        Some(other) => Some(other.to_owned()),
+    };
+    let late: Vec<_> = [
+        ("force_destroy", forces(now) && !forces(before)),
+        (
+            "delete_timeout",
+            now.delete_timeout.is_known() && now.delete_timeout != before.delete_timeout,
+        ),
+        ("delete_propagation", propagation(now) != propagation(before)),
+    ]
+    .into_iter()
+    .filter_map(|(name, late)| late.then_some(name))
+    .collect();
+    if !late.is_empty() {
+        notices.push(messages::deletion::terms_count_later(held.key(), &late));
+    }
 }
 
 /// How a change is to be made.

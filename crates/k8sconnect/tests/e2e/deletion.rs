@@ -53,8 +53,13 @@ async fn a_stuck_deletion_names_its_finalizer_and_keeps_the_object_in_state() {
     says(&destroy.text, "is still there after 2 seconds");
     says(&destroy.text, "example.com/cleanup served by");
     says(&at.runner.state(&["list"]).await.unwrap().text, "k8sconnect_object.settings");
-    unpin(&at).await;
+    // The way out that it names: state has to know of it first.
+    says(&destroy.text, "It counts only once it is applied");
+    let forced = "delete_timeout = \"2s\"\n  force_destroy = true";
+    at.object_with("settings", CONFIG_MAP, forced);
+    at.apply().await;
     at.destroy().await;
+    assert_eq!(at.cluster.read(&settings(&at)).await.unwrap(), None);
 }
 
 #[tokio::test]

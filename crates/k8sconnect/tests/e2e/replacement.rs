@@ -325,13 +325,19 @@ async fn under_one_name_create_before_destroy_is_refused_and_nothing_is_lost() {
         at.init().await;
         at.apply().await;
         let changed = map.replace("hello", "goodbye");
-        written(&changed, "", first);
-        says(&at.plan_changes().await.text, "+/- create replacement and then destroy");
-        let refused = at.runner.apply().await.unwrap();
-        says(&refused.text, "`create_before_destroy` makes the new one before the old one goes");
-        // State is as it was.
-        written(&map, "", first);
-        at.plan_empty().await;
+        for arguments in ["", "adopt = true"] {
+            written(&changed, arguments, first);
+            says(&at.plan_changes().await.text, "+/- create replacement and then destroy");
+            let refused = at.runner.apply().await.unwrap();
+            assert!(!refused.succeeded());
+            says(
+                &refused.text,
+                "`create_before_destroy` makes the new one before the old one goes",
+            );
+            // State is as it was.
+            written(&map, "", first);
+            at.plan_empty().await;
+        }
         let mut adopt = "";
         if tool == Tool::OpenTofu {
             // It does not say when it applies. Where nothing but the user asks for the replacement,

@@ -206,9 +206,7 @@ async fn what_is_in_the_way_during_an_apply_is_refused_by_the_write_alone() {
     run(&world).await.create(OBJECT, &config(&body, json!({}))).await.unwrap();
     let changed = body.replace("hello", "goodbye");
     // An error of the plan would leave state without the old object.
-    for (attributes, words) in
-        [(json!({}), "create_before_destroy"), (json!({ "adopt": true }), "immutable")]
-    {
+    for attributes in [json!({}), json!({ "adopt": true })] {
         let core = run(&world).await.with_capabilities(Capabilities {
             write_only_attributes_allowed: true,
             deferral_allowed: true,
@@ -216,14 +214,47 @@ async fn what_is_in_the_way_during_an_apply_is_refused_by_the_write_alone() {
         let config = config(&changed, attributes);
         let plan = core.plan(OBJECT, &config, None).await.unwrap();
         let refused = core.apply(OBJECT, &config, None, &plan).await.unwrap_err();
-        says(&refused.to_string(), &[words]);
-        assert!(refused.stored().is_none(), "{words}");
+        says(&refused.to_string(), &["create_before_destroy", "field is immutable"]);
+        assert!(!refused.to_string().contains("adopt"), "no way out: {refused}");
+        assert!(refused.stored().is_none());
+        // OpenTofu does not say that it applies.
+        let core = run(&world).await;
+        let plan = core.plan(OBJECT, &config, None).await.unwrap();
+        says(&format!("{:?}", plan.diagnostics), &["exists already and cannot be changed"]);
+        let refused = core.apply(OBJECT, &config, None, &plan).await.unwrap_err();
+        says(&refused.to_string(), &["create_before_destroy"]);
     }
-    // OpenTofu does not say that it applies; what could be changed in place is refused at once.
-    let core = run(&world).await;
-    let plan = core.plan(OBJECT, &config(&changed, json!({})), None).await.unwrap();
-    says(&format!("{:?}", plan.diagnostics), &["exists already and cannot be changed"]);
+    // What could be changed in place is refused at once.
     let core = run(&world).await;
     let refused = core.plan(OBJECT, &config(&body, json!({})), None).await.unwrap_err();
     says(&refused.to_string(), &["exists already", "adopt = true"]);
+}
+
+/// `-replace` with `create_before_destroy` and `adopt`: no plan can see it coming.
+#[tokio::test]
+async fn an_object_that_its_own_address_took_over_is_said_to_be_no_new_one() {
+    let story = Story::new(json!({})).await;
+    let core = story.run().await;
+    core.create(OBJECT, &story.config_with(json!({ "adopt": true }))).await.unwrap();
+    let told = core.destroy(OBJECT, &story.state).await.unwrap();
+    says(&format!("{told:?}"), &["was taken over in this run", "nothing was made anew"]);
+    assert!(!format!("{told:?}").contains("another state"), "{told:?}");
+}
+
+#[tokio::test]
+async fn terms_of_a_deletion_that_come_with_a_replacement_are_said_to_come_too_late() {
+    let story = Story::new(json!({})).await;
+    let renamed = story.world.config_map("renamed");
+    for (attributes, told) in [
+        (json!({ "force_destroy": true, "delete_timeout": "2s" }), true),
+        (json!({ "force_destroy": false, "delete_propagation": "background" }), false),
+    ] {
+        let core = story.run().await;
+        let held = story.read(&core).await;
+        let plan = core.plan(OBJECT, &config(&renamed, attributes), Some(&held)).await.unwrap();
+        let words = format!("{:?}", plan.diagnostics);
+        let late = "replaced on its former terms, without `force_destroy`, `delete_timeout`";
+        assert_eq!(words.contains(late), told, "{words}");
+        assert_eq!(words.contains("former terms"), told, "{words}");
+    }
 }

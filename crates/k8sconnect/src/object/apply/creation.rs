@@ -16,7 +16,8 @@ use tokio::time::Instant;
 
 use super::Work;
 use crate::messages::addresses::Stage;
-use crate::messages::refusal::{Deed, not_written};
+use crate::messages::refusal::{Deed, Subject, not_written};
+use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::place::{location, place};
 use crate::terms::Adoption;
@@ -162,11 +163,22 @@ async fn in_the_way(
             Departure::Gone | Departure::NotServed(_) => Ok(None),
         };
     }
-    match work.terms.adoption {
-        Adoption::TakeOver => take_over(work, location, id, answer.object).await,
-        Adoption::Refuse => {
-            Err(messages::addresses::exists(&work.manifest, &answer.object, Stage::Apply).into())
+    let live = answer.object;
+    let refused = match work.terms.adoption {
+        Adoption::TakeOver => match take_over(work, location, id, live.clone()).await {
+            Ok(taken) => return Ok(taken),
+            Err(refused) => refused,
+        },
+        Adoption::Refuse => messages::addresses::exists(&work.manifest, &live, Stage::Apply).into(),
+    };
+    let (cluster, conflicts) = (&work.cluster, work.terms.conflicts);
+    let obstacle = Obstacle::of(cluster, &work.manifest, conflicts, location, &live).await;
+    match obstacle {
+        Ok(Some(obstacle)) => {
+            let subject = Subject { manifest: &work.manifest, former: Some(&live) };
+            Err(messages::addresses::cannot_follow(subject, &live, obstacle.words()).into())
         }
+        Ok(None) | Err(_) => Err(refused),
     }
 }
 

@@ -3,7 +3,6 @@
 use k8sconnect_cluster::{Location, Observation, Placed};
 use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::ignore::Yielded;
-use k8sconnect_core::immutable::{Suspicion, suspects};
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
@@ -18,6 +17,7 @@ use crate::moment::Moment;
 use crate::object::addresses;
 use crate::object::blast;
 use crate::object::model::{ObjectModel, ObjectRef};
+use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::place::{location, place};
 use crate::terms::{Adoption, Protection};
@@ -117,19 +117,24 @@ pub(super) async fn plan(
     Ok(state)
 }
 
-/// Takes over an object that is in the way. What it cannot become is left to the write during an
-/// apply, for the reason that [`refusal`] gives.
+/// Takes over an object that is in the way. What it cannot become is left to the write where this
+/// may be an apply, for the reason that [`refusal`] gives.
 async fn takeover(
     asked: &Asked<'_>,
     location: &Location,
     live: &Json,
     notices: &mut Diagnostics,
 ) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
+    let taken = adoption(asked, location, live, notices).await;
     let applying = asked.ctx.capabilities().deferral_allowed;
-    match adoption(asked, location, live, notices).await {
-        Err(_) if applying && must_be_replaced(asked, location, live).await? => Ok(Value::Unknown),
-        taken => taken,
+    let may_apply = applying || !asked.session.memory.has_read_any();
+    if taken.is_ok() || !may_apply || !must_be_replaced(asked, location, live).await? {
+        return taken;
     }
+    if !applying {
+        notices.push(messages::addresses::in_the_way(asked.key(), live));
+    }
+    Ok(Value::Unknown)
 }
 
 /// What taking over an object would come to.
@@ -214,21 +219,9 @@ async fn must_be_replaced(
     location: &Location,
     live: &Json,
 ) -> Result<bool, Diagnostics> {
-    let key = asked.key();
-    let owners = Owners::of_object(live)
-        .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
-    let version = key.gvk.api_version();
-    let ours = owners.0.iter().map(|owner| &owner.manager).find(|it| it.applies_as(MANAGER));
-    if ours.is_some_and(|ours| ours.api_version != version) {
-        return Ok(true);
-    }
-    let content = asked.desired.to_applied();
-    Ok(match asked.observe(location, content, None, Guard::Uid(uid_of(live))).await? {
-        Observation::Refused(status) => {
-            matches!(suspects(&status, asked.desired.value()), Suspicion::Fields(_))
-        }
-        _ => false,
-    })
+    let (cluster, conflicts) = (asked.cluster, asked.terms.conflicts);
+    let obstacle = Obstacle::of(cluster, asked.desired, conflicts, location, live).await?;
+    Ok(obstacle.is_some())
 }
 
 /// What is tainted, or named by `-replace`, is planned as a creation, and protected all the same.
