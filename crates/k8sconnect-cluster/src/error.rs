@@ -71,8 +71,8 @@ impl Error {
             | Self::Interrupted { .. }
             | Self::BadAnswer { .. } => true,
             Self::NotReady { status, .. } => status.code != 429,
-            Self::Refused(_)
-            | Self::Unauthorized { .. }
+            Self::Refused(status) => status.leaves_open(),
+            Self::Unauthorized { .. }
             | Self::Anonymous { .. }
             | Self::LoginIgnored { .. }
             | Self::Unreachable { .. }
@@ -83,7 +83,10 @@ impl Error {
 
     pub fn what(&self) -> String {
         match self {
-            Self::Refused(status) => format!("The API server refused (HTTP {})", status.code),
+            Self::Refused(status) => match status.leaves_open() {
+                true => format!("The API server failed (HTTP {})", status.code),
+                false => format!("The API server refused (HTTP {})", status.code),
+            },
             Self::Unauthorized { host, .. } => {
                 format!("The API server at `{host}` does not accept the credentials (HTTP 401)")
             }
@@ -179,6 +182,7 @@ impl Error {
                 403 => "Ask for the permission that the message names, or use other credentials.",
                 429 => "The server is overloaded; run again later.",
                 502..=504 => "The server, or a proxy before it, is not ready; run again later.",
+                500.. if status.leaves_open() => "The server failed; run again later.",
                 _ => "Change what the message names.",
             }
             .into(),

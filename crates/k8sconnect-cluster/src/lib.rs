@@ -11,6 +11,7 @@
 //! kept the question from being answered is an [`Error`].
 
 mod address;
+mod aftermath;
 mod arrive;
 mod call;
 pub mod child;

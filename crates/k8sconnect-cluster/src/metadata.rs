@@ -7,7 +7,7 @@ use crate::address::Location;
 use crate::call::{Call, Content};
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::objects::Answer;
+use crate::objects::{Answer, Found};
 use crate::retry::Repeat;
 
 /// Who is to own what, and what our mark on the object is to say.
@@ -76,10 +76,19 @@ impl Cluster {
         let patch = json!({"metadata": {"uid": uid, "finalizers": null}});
         let mut call = Call::new(Method::PATCH, at.address()?).body(Content::MergePatch, patch);
         call.repeat = Repeat::Harmless;
-        let reply = self.send(&call).await?;
-        if reply.status == 404 || reply.is_success() {
-            return Ok(());
-        }
-        Err(Error::Refused(Box::new(reply.refusal())))
+        let error = match self.send(&call).await {
+            Ok(reply) if reply.status == 404 || reply.is_success() => return Ok(()),
+            Ok(reply) => Error::Refused(Box::new(reply.refusal())),
+            Err(error) => error,
+        };
+        let rid = match self.aftermath(at, &error).await {
+            Some(Found::Absent(_)) => true,
+            Some(Found::Object(Answer { object, .. })) => {
+                let metadata = &object["metadata"];
+                metadata["uid"] != uid || metadata["finalizers"].is_null()
+            }
+            Some(Found::NotServed(_)) | None => false,
+        };
+        if rid { Ok(()) } else { Err(error) }
     }
 }

@@ -157,42 +157,40 @@ impl Cluster {
         });
         let mut call = Call::new(Method::DELETE, at.address()?).body(Content::Json, options);
         call.repeat = Repeat::Harmless;
-        let reply = self.send(&call).await?;
+        let reply = match self.send(&call).await {
+            Ok(reply) => reply,
+            Err(error) => return self.doubted(at, deletion, error).await,
+        };
         match missing(at, &reply) {
             Some(Missing::Object(status)) => return Ok(Deleted::Absent(status)),
             Some(Missing::Path(status)) => return Ok(Deleted::NotServed(status)),
-            None if reply.status == 409 => return self.contested(at, deletion, &reply).await,
+            None if reply.status == 409 => {
+                let found = self.get(at).await?;
+                return standing(found, deletion, Error::Refused(Box::new(reply.refusal())));
+            }
             None => {}
         }
-        let answer = self.answer(&call, reply)?;
+        let answer = match self.answer(&call, reply) {
+            Ok(answer) => answer,
+            Err(error) => return self.doubted(at, deletion, error).await,
+        };
         if answer.object["kind"] == "Status" {
             return Ok(Deleted::Done);
         }
         Ok(Deleted::Going(answer.object))
     }
 
-    /// A 409 says either that the uid is another's or that the object is already going (a
-    /// namespace answers so); only the object itself tells which.
-    async fn contested(
+    /// A deletion that may have been carried out though nobody said so.
+    async fn doubted(
         &self,
         at: &Location,
         deletion: &Deletion<'_>,
-        reply: &Reply,
+        error: Error,
     ) -> Result<Deleted, Error> {
-        Ok(match self.get(at).await? {
-            Found::Absent(status) => Deleted::Absent(status),
-            Found::NotServed(status) => Deleted::NotServed(status),
-            Found::Object(Answer { object, .. }) => {
-                let metadata = &object["metadata"];
-                if metadata["uid"] != deletion.uid {
-                    Deleted::OtherUid(object)
-                } else if !metadata["deletionTimestamp"].is_null() {
-                    Deleted::Going(object)
-                } else {
-                    return Err(Error::Refused(Box::new(reply.refusal())));
-                }
-            }
-        })
+        match self.aftermath(at, &error).await {
+            Some(found) => standing(found, deletion, error),
+            None => Err(error),
+        }
     }
 
     /// All pages of it. Where the server forgets the state that the pages are of (410), the whole
@@ -251,6 +249,26 @@ impl Cluster {
         }
         Ok(Answer { object, warnings: reply.warnings })
     }
+}
+
+/// What became of a deletion that was not answered well, as the object itself tells: a 409 says
+/// either that the uid is another's or that the object is already going (a namespace answers so), and
+/// a server that failed says nothing.
+fn standing(found: Found, deletion: &Deletion<'_>, error: Error) -> Result<Deleted, Error> {
+    Ok(match found {
+        Found::Absent(status) => Deleted::Absent(status),
+        Found::NotServed(status) => Deleted::NotServed(status),
+        Found::Object(Answer { object, .. }) => {
+            let metadata = &object["metadata"];
+            if metadata["uid"] != deletion.uid {
+                Deleted::OtherUid(object)
+            } else if !metadata["deletionTimestamp"].is_null() {
+                Deleted::Going(object)
+            } else {
+                return Err(error);
+            }
+        }
+    })
 }
 
 enum Page {

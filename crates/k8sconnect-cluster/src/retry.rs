@@ -2,8 +2,10 @@
 //!
 //! Three things decide: what the request does when it happens twice, how the last attempt ended,
 //! and how much time there is. A 500 is never repeated, because server-side apply answers a typo
-//! with one; save where the store behind the server says that it changed its leader. A server that was never reached in this process gets a few seconds and no more: it
-//! is more likely misspelt than restarting, and nobody should wait half a minute to be told.
+//! with one; save where the store behind the server says that it changed its leader. Whether a write
+//! that got one was carried out is looked for afterwards, in `aftermath`. A server that was never
+//! reached in this process gets a few seconds and no more: it is more likely misspelt than restarting,
+//! and nobody should wait half a minute to be told.
 
 use std::time::Duration;
 

@@ -44,6 +44,10 @@ impl From<&Cluster> for Targets {
 }
 
 impl Targets {
+    pub(crate) fn cluster(&self) -> &Cluster {
+        &self.0
+    }
+
     pub fn host(&self) -> &Host {
         self.0.host()
     }

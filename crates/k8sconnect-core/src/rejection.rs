@@ -80,6 +80,13 @@ impl Status {
         matches!(self.rejection(), Rejection::SchemaMismatch | Rejection::Invalid(_))
     }
 
+    /// Whether the server failed instead of saying no: a write that is answered so may have been
+    /// carried out all the same, as when the store behind the server took too long to say so. What
+    /// a schema or a webhook keeps out never gets as far as the store.
+    pub fn leaves_open(&self) -> bool {
+        self.code >= 500 && self.rejection() == Rejection::Other
+    }
+
     pub fn rejection(&self) -> Rejection {
         match self.code {
             401 => Rejection::Unauthorized,
@@ -141,6 +148,15 @@ mod tests {
         );
         assert_eq!(fraction.rejection(), Rejection::SchemaMismatch);
         assert_eq!(status(500, "etcdserver: leader changed").rejection(), Rejection::Other);
+    }
+
+    #[test]
+    fn only_a_server_that_failed_leaves_open_whether_it_wrote() {
+        let open = |code, message| status(code, message).leaves_open();
+        assert!(open(500, "etcdserver: request timed out") && open(504, ""));
+        assert!(!open(500, "failed to create typed patch object (x): field not declared"));
+        assert!(!open(500, "Internal error occurred: failed calling webhook \"x\""));
+        assert!(!open(403, "etcdserver: request timed out") && !open(429, ""));
     }
 
     #[test]

@@ -14,6 +14,10 @@ use super::{paragraphs, span};
 pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
     let key = subject.manifest.key();
     let (why, advice) = match error {
+        Error::Refused(status) if status.leaves_open() => (
+            said(status.code, &subject.quoted(&status.message)),
+            "State keeps the object. The server failed, and did not say no. Run again.".to_owned(),
+        ),
         Error::Refused(status) => (
             said(status.code, &subject.quoted(&status.message)),
             "State keeps the object. Remove what forbids the deletion and run again.".to_owned(),

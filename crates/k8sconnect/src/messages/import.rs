@@ -318,6 +318,9 @@ pub(crate) fn another_object(key: &ObjectKey, changes: &[IdentityChange]) -> Dia
 /// The server refuses the first write.
 pub(crate) fn not_as_it_is(subject: Subject<'_>, status: &Status) -> Diagnostic {
     let mut refused = refusal::refused(subject, status);
+    if status.leaves_open() {
+        return refused;
+    }
     refused.detail = paragraphs([
         &refused.detail,
         "The object was imported and has not been written since, so it is never replaced for \

@@ -23,7 +23,7 @@ pub(crate) use give_and_take::{ignored, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
 pub(crate) use odd::{Going, going, oddities};
 pub(crate) use operations::{Stage, cannot};
-pub(crate) use refused::{in_doubt, not_taken, too_many_fields, unusable};
+pub(crate) use refused::{Sent, not_taken, too_many_fields, unusable};
 pub(crate) use rivals::{held_by_patches, taken_from_patches, wanted_twice};
 
 /// Has a diagnostic point at the text of a patch. Terraform prints the lines that are pointed at,
@@ -223,6 +223,10 @@ pub(crate) fn no_former_owners(key: &ObjectKey) -> Diagnostic {
 
 pub(crate) fn not_handed_back(key: &ObjectKey, error: &Error) -> Diagnostic {
     let (why, advice) = match error {
+        Error::Refused(status) if status.leaves_open() => (
+            said(status.code, &status.message),
+            "The server failed, and did not say no. Run again.".to_owned(),
+        ),
         Error::Refused(status) => (
             said(status.code, &status.message),
             "Remove what forbids the write, or ask for the permission to `patch`, and run again."

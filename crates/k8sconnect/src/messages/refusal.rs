@@ -302,6 +302,11 @@ pub(super) fn advised(status: &Status) -> (&'static str, &'static str) {
             "needs a webhook that does not answer",
             "Mend the webhook that the server names, or wait until it is up.",
         ),
+        Rejection::Other if status.leaves_open() => (
+            "could not be dealt with by the API server",
+            "The server failed, which is no verdict on the object. Run again; if it fails again, \
+             look at the server and at the store behind it.",
+        ),
         Rejection::Other => (
             "is refused by the API server",
             "The server's words tell why; if they tell of a passing trouble, run again.",

@@ -5,6 +5,7 @@
 
 mod change;
 mod creation;
+mod landed;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -124,7 +125,8 @@ impl<'a> Work<'a> {
         guard: Guard<'_>,
     ) -> Result<Answer, Error> {
         let namespace = location.namespace.as_deref();
-        let body = Outgoing { content, namespace, id: Some(id), guard }.body();
+        let outgoing = Outgoing { content, namespace, id: Some(id), guard };
+        let body = outgoing.clone().body();
         let apply = Apply {
             body: &body,
             manager: MANAGER,
@@ -138,7 +140,10 @@ impl<'a> Work<'a> {
                 && self.session.memory.redefines(self.cluster.host(), &location.kind)
                 && Instant::now() < deadline;
             if !late {
-                return written;
+                let Err(error) = written else {
+                    return written;
+                };
+                return self.landed(location, outgoing, &error).await.ok_or(error);
             }
             sleep(SCHEMA_POLL).await;
         }

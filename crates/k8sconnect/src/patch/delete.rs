@@ -114,7 +114,8 @@ pub(crate) async fn end(
         // Others took everything meanwhile; only the note is left.
         None if Note::is_on(live, id) => {
             let edit = Edit { read: live, managed_fields: None, mark };
-            edited(key, targets.release(location, &edit, &manager).await)?
+            let is_done = |now: &Json| !Note::is_on(now, id);
+            edited(targets, location, key, &edit, &manager, is_done).await?
         }
         None => return Ok(End::Nothing),
     };
@@ -168,7 +169,12 @@ pub(crate) async fn release(
 ) -> Result<Option<Json>, Diagnostics> {
     let list = back.owners.to_managed_fields();
     let edit = Edit { read: live, managed_fields: Some(&list), mark };
-    let Some(answer) = edited(key, targets.release(location, &edit, manager).await)? else {
+    let is_done = |now: &Json| {
+        Owners::of_object(now).is_ok_and(|owners| back.is_done(&owners, manager))
+            && now["metadata"]["resourceVersion"] != live["metadata"]["resourceVersion"]
+    };
+    let edited = edited(targets, location, key, &edit, manager, is_done).await?;
+    let Some(answer) = edited else {
         return Ok(None);
     };
     let answered = Owners::of_object(&answer)
@@ -179,16 +185,31 @@ pub(crate) async fn release(
     Ok(Some(answer))
 }
 
-/// The object after an edit; `None` if it was not the one that was read any more.
-fn edited(
+/// The object after an edit; `None` if it was not the one that was read any more. Where the server
+/// does not say whether it was made, the object tells.
+async fn edited(
+    targets: &Targets,
+    location: &Location,
     key: &ObjectKey,
-    answer: Result<k8sconnect_cluster::Answer, Error>,
+    edit: &Edit<'_>,
+    manager: &str,
+    is_done: impl Fn(&Json) -> bool,
 ) -> Result<Option<Json>, Diagnostics> {
-    match answer {
-        Ok(answer) => Ok(Some(answer.object)),
-        Err(Error::Refused(status)) if is_disturbance(&status.rejection()) => Ok(None),
-        Err(error) => Err(messages::patch::not_handed_back(key, &error).into()),
+    let error = match targets.release(location, edit, manager).await {
+        Ok(answer) => return Ok(Some(answer.object)),
+        Err(Error::Refused(status)) if is_disturbance(&status.rejection()) => return Ok(None),
+        Err(error) => error,
+    };
+    match targets.aftermath(location, &error).await {
+        Some(Found::Absent(_)) => Ok(None),
+        Some(Found::Object(now)) if uid_of(&now.object) != uid_of(edit.read) => Ok(None),
+        Some(Found::Object(now)) if is_done(&now.object) => Ok(Some(now.object)),
+        _ => Err(messages::patch::not_handed_back(key, &error).into()),
     }
+}
+
+fn uid_of(object: &Json) -> Option<&str> {
+    object["metadata"]["uid"].as_str()
 }
 
 /// A failed test of the uid is an invalid request without causes; gone is gone. The next look

@@ -23,7 +23,7 @@ use tfplugin::Diagnostics;
 
 use super::content::Content;
 use super::note::Note;
-use crate::messages::patch::Stage;
+use crate::messages::patch::{Sent, Stage};
 use crate::{MANAGER, messages};
 
 /// Who asks where nobody is to be known by it: before a patch has an id, and where our own fields
@@ -168,7 +168,7 @@ impl Surgery<'_> {
         match answer {
             Ok(answer) => Ok(Step::Made(answer)),
             Err(error) if self.disturbed(&error, live).await => Ok(Step::Again),
-            Err(error) => Err(self.not_taken(&error, live)),
+            Err(error) => Err(self.not_taken(&error, live, Sent::Trial)),
         }
     }
 
@@ -351,11 +351,11 @@ impl Surgery<'_> {
     }
 
     /// The server's refusal, without what it quotes of a Secret: it may quote the whole object.
-    pub(crate) fn not_taken(&self, error: &Error, live: &Json) -> Diagnostics {
+    pub(crate) fn not_taken(&self, error: &Error, live: &Json, sent: Sent) -> Diagnostics {
         let secrets = self.secrets(live);
         let (key, manner, words) =
             (self.patch.key(), self.patch.manner(), self.patch.boolean_words());
-        messages::patch::not_taken(key, manner, words, &secrets, error).into()
+        messages::patch::not_taken(key, manner, words, &secrets, error, sent).into()
     }
 
     /// What the server warns of, without the same.

@@ -134,3 +134,104 @@ async fn a_creation_whose_answer_is_lost_for_good_says_so_and_is_then_taken_over
     assert_eq!(*state.attribute("uid"), tfplugin::Value::from(uid));
     at.world.core().destroy(OBJECT, &state).await.unwrap();
 }
+
+/// As a server answers whose store took too long to say that it had done it.
+fn timed_out(code: StatusCode) -> Reply {
+    Reply::refusal(code, "", "etcdserver: request timed out")
+}
+
+fn writes() -> Which {
+    Which::any().persistence(Persistence::Real)
+}
+
+#[tokio::test]
+async fn a_write_that_the_server_fails_after_is_looked_for_and_known_to_state() {
+    let at = Scene::new().await;
+    let config = at.config();
+    let target = Target::new("v1", "ConfigMap", at.world.namespace.name(), "settings");
+    let after = || Fate::AnswerAfter(timed_out(StatusCode::INTERNAL_SERVER_ERROR));
+    let creation = writes().method(Method::PATCH);
+    let tally = at.proxy.rule(Rule::new(creation, Turn::Nth(1), after()));
+    let mut state = at.core.create(OBJECT, &config).await.unwrap();
+    assert_eq!(tally.fired().len(), 1, "a 500 is not asked again");
+    let live = at.world.cluster.read(&target).await.unwrap().unwrap();
+    let uid = live["metadata"]["uid"].as_str().unwrap();
+    assert_eq!(*state.attribute("uid"), tfplugin::Value::from(uid));
+    let plan = at.world.core().plan(OBJECT, &config, Some(&state)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+
+    let cluster = json!({ "kubeconfig": at.proxy.kubeconfig() });
+    let body = at.world.config_map("settings").replace("hello", "good morning");
+    let ignoring = json!({ "ignore_fields": ["data.others"] });
+    for (body, more) in [(body.as_str(), json!({})), (&body.replace("morning", "night"), ignoring)]
+    {
+        at.proxy.forget_rules();
+        let tally = at.proxy.rule(Rule::new(writes().method(Method::PATCH), Turn::Nth(1), after()));
+        let mut changed = json!({ "cluster": cluster, "yaml_body": body });
+        changed.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let (core, changed) = (at.world.core(), value(&changed));
+        let plan = core.plan(OBJECT, &changed, Some(&state)).await.unwrap();
+        state = core.apply(OBJECT, &changed, Some(&state), &plan).await.unwrap().present().unwrap();
+        assert_eq!(tally.fired().len(), 1, "a 500 is not asked again");
+        let plan = at.world.core().plan(OBJECT, &changed, Some(&state)).await.unwrap();
+        assert_eq!(plan.action, Action::NoOp);
+    }
+
+    let deletion = writes().method(Method::DELETE);
+    at.proxy.rule(Rule::new(deletion, Turn::Nth(1), after()));
+    at.core.destroy(OBJECT, &state).await.unwrap();
+    assert_eq!(at.world.cluster.read(&target).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_takeover_that_the_server_fails_after_is_looked_for_and_known_to_state() {
+    let at = Scene::new().await;
+    at.world.cluster.act_as("kubectl").apply(at.world.config_map("settings")).await.unwrap();
+    let tfplugin::Value::Known(tfplugin::Data::Object(mut config)) = at.config() else { panic!() };
+    config.insert("adopt".into(), true.into());
+    let config = tfplugin::Value::Known(tfplugin::Data::Object(config));
+    let after = Fate::AnswerAfter(timed_out(StatusCode::INTERNAL_SERVER_ERROR));
+    // The first write is the one that finds the object there.
+    at.proxy.rule(Rule::new(writes().method(Method::PATCH), Turn::Nth(2), after));
+    let state = at.core.create(OBJECT, &config).await.unwrap();
+    at.core.destroy(OBJECT, &state).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_fails_at_a_write_is_not_said_to_refuse_it() {
+    let at = Scene::new().await;
+    let config = at.config();
+    let broken = |which: Which, code| {
+        at.proxy.forget_rules();
+        at.proxy.rule(Rule::new(which, Turn::Every, Fate::Answer(timed_out(code))))
+    };
+    let plan = at.core.plan(OBJECT, &config, None).await.unwrap();
+    broken(writes().method(Method::PATCH), StatusCode::INTERNAL_SERVER_ERROR);
+    let told = at.core.apply(OBJECT, &config, None, &plan).await.unwrap_err().to_string();
+    assert!(told.contains("may have been created all the same"), "{told}");
+    assert!(told.contains("etcdserver: request timed out"), "{told}");
+    assert!(!told.contains("is refused"), "{told}");
+
+    at.proxy.forget_rules();
+    let state = at.world.core().create(OBJECT, &config).await.unwrap();
+    let cluster = json!({ "kubeconfig": at.proxy.kubeconfig() });
+    let body = at.world.config_map("settings").replace("hello", "good morning");
+    let changed = at.world.config_at(&cluster, &body);
+    let core = at.world.core();
+    let plan = core.plan(OBJECT, &changed, Some(&state)).await.unwrap();
+    broken(writes().method(Method::PATCH), StatusCode::INTERNAL_SERVER_ERROR);
+    let failure = core.apply(OBJECT, &changed, Some(&state), &plan).await.unwrap_err();
+    assert!(failure.stored().is_some(), "{failure}");
+    let told = failure.to_string();
+    assert!(told.contains("may have been changed all the same"), "{told}");
+    assert!(!told.contains("is refused"), "{told}");
+
+    broken(writes().method(Method::DELETE), StatusCode::INTERNAL_SERVER_ERROR);
+    let failure = at.world.core().destroy(OBJECT, &state).await.unwrap_err();
+    assert!(failure.stored().is_some(), "{failure}");
+    let told = failure.to_string();
+    assert!(told.contains("was not deleted") && told.contains("Run again"), "{told}");
+    assert!(!told.contains("forbids"), "{told}");
+    at.proxy.forget_rules();
+    at.world.core().destroy(OBJECT, &state).await.unwrap();
+}

@@ -54,10 +54,12 @@ pub enum Fault {
     KilledBefore,
     /// The provider is killed (-9) when the server has answered.
     KilledAfter,
+    /// 500 when the server has carried it out: its store took too long to say so.
+    FailingAfter,
 }
 
 impl Fault {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Delayed,
         Self::Busy,
         Self::Failing,
@@ -77,6 +79,7 @@ impl Fault {
         Self::Severed,
         Self::KilledBefore,
         Self::KilledAfter,
+        Self::FailingAfter,
     ];
 
     /// In short, for tables and for naming a case.
@@ -101,6 +104,7 @@ impl Fault {
             Self::Severed => "severed",
             Self::KilledBefore => "killed-before",
             Self::KilledAfter => "killed-after",
+            Self::FailingAfter => "500-after",
         }
     }
 
@@ -165,6 +169,14 @@ impl Fault {
                 vec![(at, Fate::Before(killing(folder))), (at, Fate::ResetBefore)]
             }
             Self::KilledAfter => vec![(at, Fate::After(killing(folder)))],
+            Self::FailingAfter => vec![(
+                at,
+                Fate::AnswerAfter(Reply::refusal(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "",
+                    "etcdserver: request timed out",
+                )),
+            )],
         };
         fates.into_iter().map(|(turn, fate)| Rule::new(Which::any(), turn, fate)).collect()
     }

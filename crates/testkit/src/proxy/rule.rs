@@ -118,6 +118,9 @@ pub enum Fate {
     Delay(Duration),
     /// The server never hears of it; the client gets this.
     Answer(Reply),
+    /// The server answers, and the client gets this instead: a server whose store took so long that
+    /// it gave up on what was carried out.
+    AnswerAfter(Reply),
     /// The connection breaks, and all that is under way on it; the server never hears of it.
     ResetBefore,
     /// The server answers, and the connection breaks before the client hears.

@@ -154,7 +154,11 @@ impl Line {
                         return Ok(response);
                     }
                 }
-                Fate::Pass | Fate::ResetAfter | Fate::Truncate(_) | Fate::After(_) => {}
+                Fate::Pass
+                | Fate::AnswerAfter(_)
+                | Fate::ResetAfter
+                | Fate::Truncate(_)
+                | Fate::After(_) => {}
             }
         }
         let mut response = match self.upstream.forward(&parts, body.to_bytes()).await {
@@ -166,6 +170,7 @@ impl Line {
         for Due { fate, tally } in &due {
             match fate {
                 Fate::ResetAfter => return self.reset().await,
+                Fate::AnswerAfter(reply) => return Ok(reply.response()),
                 Fate::Truncate(after) => response = truncated(response, *after),
                 Fate::After(action) => {
                     if let Err(response) = run(action, &recorded, tally).await {

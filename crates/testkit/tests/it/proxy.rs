@@ -211,6 +211,15 @@ async fn a_reset_after_the_server_answered_has_written() {
 }
 
 #[tokio::test]
+async fn an_answer_in_the_place_of_the_servers_own_comes_when_it_has_written() {
+    let at = Scene::new().await;
+    let reply = Reply::refusal(StatusCode::INTERNAL_SERVER_ERROR, "", "too late");
+    at.proxy.rule(Rule::new(at.which(), Turn::First(1), Fate::AnswerAfter(reply)));
+    assert_eq!(at.set("second").await.unwrap()["message"], "too late");
+    assert_eq!(at.word().await, "second");
+}
+
+#[tokio::test]
 async fn a_truncated_answer_is_no_answer() {
     let at = Scene::new().await;
     at.proxy.rule(Rule::new(at.which(), Turn::First(1), Fate::Truncate(40)));

@@ -5,7 +5,7 @@ use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::patch::{Manner, PatchError};
 use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::yaml::Position;
-use tfplugin::{Diagnostic, Diagnostics};
+use tfplugin::Diagnostic;
 
 use super::{attribute as attribute_of, on};
 use crate::messages::manifest::words_read_as_booleans;
@@ -128,16 +128,31 @@ fn brief(words: &str) -> String {
     told + rest
 }
 
-/// The server refused the patch. `words` are where its text has values that became booleans.
+/// What a patch was sent for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// To be told what would come of it.
+    Trial,
+    /// To be made. It may have been carried out though nobody said so.
+    Write,
+}
+
+/// The server did not take the patch. `words` are where its text has values that became booleans.
 pub(crate) fn not_taken(
     key: &ObjectKey,
     manner: Manner,
     words: &[Position],
     secrets: &Secrets,
     error: &Error,
+    sent: Sent,
 ) -> Diagnostic {
+    let in_doubt = sent == Sent::Write && error.may_be_done();
     let Error::Refused(status) = error else {
-        return unreached(key, error);
+        let mut told = unreached(key, error);
+        if in_doubt {
+            told.detail = paragraphs([&told.detail, IN_DOUBT]);
+        }
+        return told;
     };
     let booleans = match status.blames_the_body() {
         true => words_read_as_booleans(words),
@@ -145,32 +160,23 @@ pub(crate) fn not_taken(
     };
     let words = said(status.code, &brief(&secrets.cut_out_of(&status.message)));
     let (what, advice) = advised(status);
+    let outcome = match (in_doubt, status.leaves_open()) {
+        (true, _) => IN_DOUBT,
+        (false, true) => "Nothing was changed.",
+        (false, false) => {
+            "Nothing was changed. A patch never replaces its target: a field that cannot change is \
+             left to whoever made the object."
+        }
+    };
     let diagnostic = Diagnostic::error(
         format!("{key}: the patched object {what}"),
-        paragraphs([
-            &words,
-            advice,
-            &booleans,
-            "Nothing was changed. A patch never replaces its target: a field that cannot change is \
-             left to whoever made the object.",
-        ]),
+        paragraphs([&words, advice, &booleans, outcome]),
     );
     on(diagnostic, attribute_of(manner), key)
 }
 
-/// The same where the patch was sent, and may have been carried out though nobody said so.
-pub(crate) fn in_doubt(told: Diagnostics, error: &Error) -> Diagnostics {
-    if !error.may_be_done() {
-        return told;
-    }
-    let doubt = "The target may have been patched all the same. If the next plan finds what this run \
-                 left behind, `adopt = true` takes it over.";
-    let doubted = |mut one: Diagnostic| {
-        one.detail = paragraphs([&one.detail, doubt]);
-        one
-    };
-    told.into_iter().map(doubted).collect()
-}
+const IN_DOUBT: &str = "The target may have been patched all the same. If the next plan finds what \
+     this run left behind, `adopt = true` takes it over.";
 
 #[cfg(test)]
 mod tests {

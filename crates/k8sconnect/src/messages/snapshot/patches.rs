@@ -120,7 +120,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
         stands(Problem::Forgotten { n: 1, path: path("data.a") }),
         stands(Problem::Unplaced(Unplaced(at("/spec/a/0")))),
-        patch::not_taken(key, Manner::Apply, &[position], &secrets, &immutable),
+        patch::not_taken(key, Manner::Apply, &[position], &secrets, &immutable, patch::Sent::Trial),
         patch::kind_not_there_yet(key),
         patch::kind_missing(key, std::time::Duration::from_secs(30)),
         patch::unusable(&read(Manner::Merge, "{spec: {$patch: x}}"), "merge_patch", key),

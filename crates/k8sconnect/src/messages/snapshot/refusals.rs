@@ -1,6 +1,8 @@
 //! What is said where the server refuses.
 
 use k8sconnect_core::immutable::Emptying;
+use k8sconnect_core::patch::Manner;
+use k8sconnect_core::scrub::Secrets;
 
 use super::*;
 
@@ -94,7 +96,17 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     };
     messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Creation));
     messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Change));
-    messages.extend(patch::in_doubt(refusal::not_taken(&web(), &lost).into(), &lost));
+    let failed = Error::Refused(Box::new(status(500, "etcdserver: request timed out", &[])));
+    let web_key = web().key().clone();
+    for error in [&lost, &failed] {
+        let secrets = Secrets::default();
+        let sent = patch::Sent::Write;
+        messages.push(patch::not_taken(&web_key, Manner::Apply, &[], &secrets, error, sent));
+    }
+    messages.push(refusal::not_written(&web(), &failed, refusal::Deed::Creation));
+    messages.push(refusal::not_written(&web(), &failed, refusal::Deed::Change));
+    messages.push(deletion::not_deleted((&web()).into(), &failed));
+    messages.push(patch::not_handed_back(&web_key, &failed));
     for (code, user) in [(401, Some("ci".to_owned())), (403, None)] {
         let status = Box::new(status(code, "system:anonymous cannot do that", &[]));
         let nobody = Error::Anonymous { host: host(), user, status };

@@ -15,8 +15,9 @@ use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
 use super::Work;
+use super::landed::bears;
 use crate::messages::addresses::Stage;
-use crate::messages::refusal::{Deed, Subject, not_written};
+use crate::messages::refusal::{Deed, Subject, not_taken, not_written, refused};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::place::{location, place};
@@ -63,8 +64,9 @@ async fn write(
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
-        let Error::Refused(status) = &error else {
-            return Err(not_written(&work.manifest, &error, Deed::Creation).into());
+        let status = match &error {
+            Error::Refused(status) if !status.leaves_open() => status,
+            _ => return Err(not_written(&work.manifest, &error, Deed::Creation).into()),
         };
         match status.rejection() {
             Rejection::NamespaceMissing => namespace(work, turn, location, deadline).await?,
@@ -73,10 +75,10 @@ async fn write(
                     return Ok(answer);
                 }
             }
-            _ => return Err(messages::refusal::refused(&work.manifest, status).into()),
+            _ => return Err(refused(&work.manifest, status).into()),
         }
         if Instant::now() >= deadline {
-            return Err(messages::refusal::refused(&work.manifest, status).into());
+            return Err(refused(&work.manifest, status).into());
         }
     }
 }
@@ -145,7 +147,7 @@ async fn in_the_way(
         Found::Absent(_) | Found::NotServed(_) => return Ok(None),
     };
     let metadata = &answer.object["metadata"];
-    if metadata["annotations"][ID_ANNOTATION].as_str() == Some(id) {
+    if bears(&answer.object, id) {
         return Ok(Some(answer));
     }
     let other = metadata["annotations"][ID_ANNOTATION].as_str().unwrap_or_default();
@@ -231,9 +233,13 @@ async fn attempt(
     let observed = work.cluster.observe(location, MANAGER, &body, Conflicts::Force).await;
     let answer = match observed {
         Ok(Observation::Answered(answer)) => answer,
-        Ok(Observation::Refused(status)) => return Ok(Err(Error::Refused(status))),
+        Ok(Observation::Refused(status)) if status.rejection() == Rejection::Conflict => {
+            return Ok(Err(Error::Refused(status)));
+        }
+        Ok(Observation::Refused(status)) => return Err(refused(&work.manifest, &status).into()),
         Ok(_) => return Err(messages::object::changed_meanwhile(key).into()),
-        Err(error) => return Ok(Err(error)),
+        // Nothing was written yet.
+        Err(error) => return Err(not_taken(&work.manifest, &error).into()),
     };
     let ours = Owners::of_object(&answer.object).map_err(unreadable)?.applied_by(MANAGER);
     let api_version = key.gvk.api_version();

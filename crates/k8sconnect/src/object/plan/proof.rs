@@ -68,6 +68,10 @@ pub(super) async fn weigh(
         Verdict::Invalid(status) => {
             Refusal::Error(messages::refusal::refused(subject, &status).into())
         }
+        // A server that failed says nothing of the object, and nobody should delete it for that.
+        Verdict::Unproved(obstacle) if obstacle.leaves_open() => {
+            Refusal::Error(messages::refusal::refused(subject, &obstacle).into())
+        }
         Verdict::Unproved(obstacle) => {
             Refusal::Error(messages::replacement::unproved(subject, refused, &obstacle).into())
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8sconnect_cluster::{Found, Location, Mark};
+use k8sconnect_cluster::{Error, Found, Location, Mark};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{
     Company, Division, Extent, Leaving, Loss, Tenure, forget, hand_back, record,
@@ -18,7 +18,7 @@ use tfplugin::{Applied, Diagnostics, Private, Value};
 use tokio::time::Instant;
 
 use super::Work;
-use crate::messages::patch::Stage;
+use crate::messages::patch::{Sent, Stage};
 use crate::patch::delete::{self, release};
 use crate::patch::foresight;
 use crate::patch::held::Held;
@@ -144,7 +144,7 @@ impl Job<'_> {
         }
         former = forget(&former, &leaving, &key.gvk.api_version());
         let former = self.recorded(&former, &live, &trial).map_err(unreadable)?;
-        let note = trial.note(digest, former.clone());
+        let note = trial.note(digest.clone(), former.clone());
         note.check(key, &trial.answer, Some(self.id))?;
         let content = surgery.content_of(&trial);
         // What is there already is not written again; that it is meant is.
@@ -166,7 +166,25 @@ impl Job<'_> {
                 Ok(Step::Made(done))
             }
             Err(error) if surgery.disturbed(&error, &live).await => Ok(Step::Again),
-            Err(error) => Err(messages::patch::in_doubt(surgery.not_taken(&error, &live), &error)),
+            Err(error) => match self.landed(&live, &digest, &error).await {
+                Some(after) => {
+                    self.done(Some(live), after, former, &trial).map(Step::Made).map_err(unreadable)
+                }
+                None => Err(surgery.not_taken(&error, &live, Sent::Write)),
+            },
+        }
+    }
+
+    /// The object after a write that was carried out though the server did not say so. The note
+    /// tells, unless it said the same before.
+    async fn landed(&self, live: &Json, digest: &str, error: &Error) -> Option<Json> {
+        let says = |object: &Json| {
+            object["metadata"]["uid"] == live["metadata"]["uid"]
+                && Note::on(object, self.id).is_some_and(|note| note.digest == digest)
+        };
+        match self.work.targets.aftermath(self.location, error).await? {
+            Found::Object(now) if !says(live) && says(&now.object) => Some(now.object),
+            _ => None,
         }
     }
 

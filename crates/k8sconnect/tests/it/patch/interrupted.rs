@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use http::Method;
+use http::{Method, StatusCode};
 use serde_json::json;
 use testkit::audit::Persistence;
-use testkit::proxy::{Action as Deed, Fate, Proxy, Rule, Turn, Which};
+use testkit::proxy::{Action as Deed, Fate, Proxy, Reply, Rule, Turn, Which};
 use testkit::{Filter, Request};
 use tokio::sync::Notify;
 
@@ -164,6 +164,50 @@ async fn an_answer_that_is_lost_does_no_harm() {
         assert_eq!(owners(&after), before, "{attribute}");
         let clear = json!({"metadata": {"finalizers": null}});
         ward.world.cluster.act_as("seed").merge_patch(&ward.target, clear).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_write_that_the_server_fails_after_is_looked_for_and_known_to_state() {
+    let failing = |fate: fn(Reply) -> Fate| {
+        let code = StatusCode::INTERNAL_SERVER_ERROR;
+        fate(Reply::refusal(code, "", "etcdserver: request timed out"))
+    };
+    for (attribute, text) in TEXTS {
+        let (ward, proxy) = behind_a_proxy().await;
+        let before = owners(&ward.live().await);
+        let after =
+            || proxy.rule(Rule::new(writes(&ward), Turn::First(1), failing(Fate::AnswerAfter)));
+        after();
+        let state = ward.create(attribute, text).await;
+        ward.settled(attribute, text, &state).await;
+        let former = format!("{:?}", state.attribute("previous_owners"));
+        assert!(former.contains("helm"), "{attribute}: {former}");
+        proxy.forget_rules();
+        let second = text.replace("ours", "mine");
+        after();
+        let state = ward.change(attribute, &second, &state).await;
+        ward.settled(attribute, &second, &state).await;
+        proxy.forget_rules();
+        after();
+        ward.destroy(&state).await;
+        assert_eq!(owners(&ward.live().await), before, "{attribute}");
+
+        // Where it was not carried out, nothing is said of it that is not so.
+        proxy.forget_rules();
+        let config = ward.config(attribute, text);
+        let plan = ward.core().plan(PATCH, &config, None).await.unwrap();
+        proxy.rule(Rule::new(writes(&ward), Turn::Every, failing(Fate::Answer)));
+        let told = refused(ward.core().apply(PATCH, &config, None, &plan).await);
+        assert!(told.contains("may have been patched all the same"), "{told}");
+        assert!(!told.contains("Nothing was changed") && !told.contains("is refused"), "{told}");
+        proxy.forget_rules();
+        let state = ward.create(attribute, text).await;
+        proxy.rule(Rule::new(writes(&ward), Turn::Every, failing(Fate::Answer)));
+        let told = refused(ward.core().destroy(PATCH, &state).await);
+        assert!(told.contains("Run again") && !told.contains("forbids"), "{told}");
+        proxy.forget_rules();
+        ward.destroy(&state).await;
     }
 }
 
