@@ -209,8 +209,7 @@ impl Memory {
     }
 
     /// Notes which fields of an object are in reach of a new patch, and tells those of other new
-    /// ones. As of
-    /// creations, only another text betrays another address.
+    /// ones. As of creations, only another text betrays another address.
     pub(crate) fn claim_fields(
         &self,
         host: &Host,
