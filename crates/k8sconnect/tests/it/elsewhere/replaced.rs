@@ -5,7 +5,7 @@
 use serde_json::{Value as Json, json};
 use testkit::ControlPlane;
 use tfplugin::Value;
-use tfplugin::harness::{Action, Core, State};
+use tfplugin::harness::{Action, Core, PlanOutcome, State};
 
 use super::{another, config, core, made, settings};
 use crate::patch::{PATCH, id, owners, refused};
@@ -15,6 +15,15 @@ const ELSEWHERE: &str = "leads to another cluster";
 
 fn tainted(state: &State) -> State {
     State { tainted: true, ..state.clone() }
+}
+
+/// A patch that is tainted, and the plan that makes it anew.
+async fn tainted_patch(world: &World, config: &Value) -> (State, PlanOutcome) {
+    let home = core(world, &world.by_token()).await;
+    let state = tainted(&patched(world, &home).await);
+    let read = home.read(PATCH, &state).await.unwrap().present().unwrap();
+    let plan = home.plan(PATCH, config, Some(&read)).await.unwrap();
+    (state, plan)
 }
 
 /// The test's namespace in the other cluster, with one object of helm's in it.
@@ -71,11 +80,8 @@ async fn a_tainted_object_is_neither_given_up_nor_made_in_another_cluster() {
 #[tokio::test]
 async fn a_tainted_patch_is_neither_given_up_nor_made_in_another_cluster() {
     let world = World::new().await;
-    let home = core(&world, &world.by_token()).await;
-    let state = tainted(&patched(&world, &home).await);
     let config = patch_of(&world, "settings");
-    let read = home.read(PATCH, &state).await.unwrap().present().unwrap();
-    let plan = home.plan(PATCH, &config, Some(&read)).await.unwrap();
+    let (state, plan) = tainted_patch(&world, &config).await;
     let other = other_with(&world, "settings").await;
     let before = other.read(&settings(&world)).await.unwrap();
 
@@ -96,11 +102,8 @@ async fn a_tainted_patch_is_neither_given_up_nor_made_in_another_cluster() {
 #[tokio::test]
 async fn a_tainted_patch_is_not_handed_back_to_what_was_restored_into_another_cluster() {
     let world = World::new().await;
-    let home = core(&world, &world.by_token()).await;
-    let state = tainted(&patched(&world, &home).await);
     let config = patch_of(&world, "settings");
-    let read = home.read(PATCH, &state).await.unwrap().present().unwrap();
-    let plan = home.plan(PATCH, &config, Some(&read)).await.unwrap();
+    let (state, plan) = tainted_patch(&world, &config).await;
     let other = other_with(&world, "something").await;
     let live = world.cluster.read(&settings(&world)).await.unwrap().unwrap();
     let mut copy = live.clone();
