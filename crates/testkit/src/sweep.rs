@@ -71,6 +71,8 @@ pub enum Verdict {
     RefusedInCompany,
     /// It is not planned, or the plan does not show it, or Terraform would not take the plan.
     Swallowed(String),
+    /// The object could not be read, so nothing was planned that could be judged.
+    Unread(String),
 }
 
 impl Edit {
@@ -125,10 +127,7 @@ impl Specimen {
         let read = core.read(OBJECT, &self.stored).await.and_then(|outcome| outcome.present());
         let read = match read {
             Ok(read) => read,
-            Err(failure) => {
-                let why = format!("it cannot be read: {failure}");
-                return Planned::Otherwise(Verdict::Swallowed(why));
-            }
+            Err(failure) => return Planned::Otherwise(Verdict::Unread(failure.to_string())),
         };
         Planned::Otherwise(match core.plan(OBJECT, &config, Some(&read)).await {
             Ok(plan) => match plan.action {
@@ -158,6 +157,8 @@ pub struct Tally {
     pub in_company: usize,
     /// The edits that nobody would have seen, and what was planned instead.
     pub swallowed: Vec<String>,
+    /// The edits that could not be judged, and why.
+    pub unread: Vec<String>,
 }
 
 impl Tally {
@@ -168,6 +169,7 @@ impl Tally {
             Verdict::Refused(_) => self.refused += 1,
             Verdict::RefusedInCompany => self.in_company += 1,
             Verdict::Swallowed(why) => self.swallowed.push(format!("{edit}: {why}")),
+            Verdict::Unread(why) => self.unread.push(format!("{edit}: {why}")),
         }
     }
 
@@ -177,19 +179,31 @@ impl Tally {
         self.refused += other.refused;
         self.in_company += other.in_company;
         self.swallowed.extend(other.swallowed);
+        self.unread.extend(other.unread);
+    }
+
+    /// What went wrong: edits that are swallowed, and those that nothing can be said of.
+    pub fn faults(&self) -> Vec<String> {
+        let swallowed = self.swallowed.iter().map(|edit| format!("swallowed: {edit}"));
+        let unread = self.unread.iter().map(|edit| format!("not judged, nothing read: {edit}"));
+        swallowed.chain(unread).collect()
     }
 
     pub fn edits(&self) -> usize {
-        self.updated + self.replaced + self.refused + self.in_company + self.swallowed.len()
+        let judged = self.updated + self.replaced + self.refused + self.in_company;
+        judged + self.swallowed.len() + self.unread.len()
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { updated, replaced, refused, in_company, swallowed } = self;
+        let Self { updated, replaced, refused, in_company, swallowed, unread } = self;
         write!(f, "{updated} planned in place, {replaced} as replacement, {refused} refused, ")?;
         if *in_company > 0 {
             write!(f, "{in_company} refused together with others, ")?;
+        }
+        if !unread.is_empty() {
+            write!(f, "{} not judged, ", unread.len())?;
         }
         write!(f, "{} swallowed", swallowed.len())
     }

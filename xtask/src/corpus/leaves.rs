@@ -144,8 +144,9 @@ impl<'a> Sweep<'a> {
             }
         }
         line(&format!("{label}: {tally} ({})", seconds(started.elapsed())));
-        if !tally.swallowed.is_empty() {
-            self.ledger.fail(&label, Stage::Editing, &tally.swallowed.join("\n"));
+        let faults = tally.faults();
+        if !faults.is_empty() {
+            self.ledger.fail(&label, Stage::Editing, &faults.join("\n"));
         }
         self.ledger.edited += tally.edits();
         self.sum.add(tally);
@@ -204,8 +205,12 @@ impl Work {
             let verdicts = crowd::plan(&core, &self.specimen, crowd.clone()).await;
             for (edit, verdict) in &verdicts {
                 // Told at once: the rest of the document may take an hour.
-                if let Verdict::Swallowed(why) = verdict {
-                    line(&format!("{}: {edit}: {why}", self.label));
+                match verdict {
+                    Verdict::Swallowed(why) => line(&format!("{}: {edit}: {why}", self.label)),
+                    Verdict::Unread(why) => {
+                        line(&format!("{}: {edit}: not judged, nothing read: {why}", self.label));
+                    }
+                    _ => {}
                 }
             }
             found.extend(verdicts);
