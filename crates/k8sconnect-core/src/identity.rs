@@ -36,8 +36,7 @@ pub fn is_mark(annotation: &str) -> bool {
 }
 
 /// A set of fields without our annotations.
-pub fn without_marks(fields: &FieldSet) -> FieldSet {
-    let mut fields = fields.clone();
+pub fn without_marks(mut fields: FieldSet) -> FieldSet {
     let annotations = FieldPath::fields(["metadata", "annotations"]);
     let marks: Vec<_> = fields
         .below(&annotations)

@@ -101,11 +101,11 @@ impl Ignoring {
     }
 
     /// The set without what is ignored.
-    pub fn rest(&self, set: &FieldSet, object: &Value) -> FieldSet {
+    pub fn rest(&self, set: FieldSet, object: &Value) -> FieldSet {
         if self.is_empty() {
-            return set.clone();
+            return set;
         }
-        set.difference(&self.among(set, object))
+        set.difference(&self.among(&set, object))
     }
 
     /// Patterns that reach into a leaf, which is owned whole or not at all.

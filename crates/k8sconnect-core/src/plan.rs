@@ -77,6 +77,22 @@ pub enum Glance {
     Ask,
 }
 
+/// What a refresh finds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refreshed {
+    /// Our leaves as they are now.
+    pub projection: Projection,
+    pub condition: Condition,
+}
+
+/// How an object stands, whatever is wanted of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// As we left it, in all that is ours.
+    AsLeft,
+    Otherwise,
+}
+
 /// What an apply will do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
@@ -120,22 +136,23 @@ impl Planner<'_> {
         prior: Prior<'_>,
         live: &Value,
     ) -> Result<Glance, FieldsV1Error> {
-        let Some(kept) = prior.kept else {
-            return Ok(Glance::Ask);
-        };
-        let metadata = &live["metadata"];
-        let same_object = self.wants_the_same(desired, prior)
-            && metadata["uid"].as_str() == Some(prior.uid)
-            && metadata["annotations"][ID_ANNOTATION].as_str() == Some(prior.id)
-            && metadata.get("deletionTimestamp").is_none();
-        if !same_object {
+        if !self.wants_the_same(desired, prior) {
             return Ok(Glance::Ask);
         }
-        let owners = kept.owners_of(live)?;
-        let settled = (matches!(owners, Cow::Borrowed(_))
-            || self.our_fields(&owners, live) == self.our_fields(&kept.owners, live))
-            && self.refreshed(prior, live)?.texts(prior.key) == self.kept_texts(kept, live);
-        Ok(if settled { Glance::Settled } else { Glance::Ask })
+        Ok(self.glance_after(desired, prior, self.refreshed(prior, live)?.condition))
+    }
+
+    /// The same where a refresh has just found in what condition the object is.
+    pub fn glance_after(
+        self,
+        desired: &Manifest,
+        prior: Prior<'_>,
+        condition: Condition,
+    ) -> Glance {
+        match condition {
+            Condition::AsLeft if self.wants_the_same(desired, prior) => Glance::Settled,
+            Condition::AsLeft | Condition::Otherwise => Glance::Ask,
+        }
     }
 
     /// The same where the object was not looked at: state is believed, which shows every drift
@@ -161,13 +178,23 @@ impl Planner<'_> {
 
     /// Our leaves on a live object as a refresh shows them: through the fields kept from our last
     /// write, because the live entry has lost just what others changed.
-    pub fn refreshed(self, prior: Prior<'_>, live: &Value) -> Result<Projection, FieldsV1Error> {
+    pub fn refreshed(self, prior: Prior<'_>, live: &Value) -> Result<Refreshed, FieldsV1Error> {
         let Some(kept) = prior.kept else {
-            return Ok(Projection::default());
+            let projection = Projection::default();
+            return Ok(Refreshed { projection, condition: Condition::Otherwise });
         };
         let owners = kept.owners_of(live)?;
         let ours = self.our_fields(&kept.owners, live);
-        Ok(self.project(&ours, live, &owners, prior.manifest, prior.manifest.secrecy()))
+        let projection =
+            self.project(&ours, live, &owners, prior.manifest, prior.manifest.secrecy());
+        let metadata = &live["metadata"];
+        let as_left = metadata["uid"].as_str() == Some(prior.uid)
+            && metadata["annotations"][ID_ANNOTATION].as_str() == Some(prior.id)
+            && metadata.get("deletionTimestamp").is_none()
+            && (matches!(owners, Cow::Borrowed(_)) || self.our_fields(&owners, live) == ours)
+            && projection.shows(&self.kept_texts(kept, live), prior.key);
+        let condition = if as_left { Condition::AsLeft } else { Condition::Otherwise };
+        Ok(Refreshed { projection, condition })
     }
 
     /// Judges the answer to a dry-run. `live` is the object as it was read before, if this run
@@ -311,18 +338,19 @@ impl Planner<'_> {
     /// The fields that our entry holds, without those that are ignored and without the marks that
     /// are put on every object of ours.
     fn our_fields(self, owners: &Owners, object: &Value) -> FieldSet {
-        let fields = without_marks(&owners.applied_by(self.manager));
-        self.ignoring.rest(&fields, object)
+        let fields = without_marks(owners.applied_by(self.manager));
+        self.ignoring.rest(fields, object)
     }
 
     /// The leaves kept from the last write, without those that are ignored by now.
-    fn kept_texts(self, kept: &Kept, object: &Value) -> Texts {
-        let mut texts = kept.texts.clone();
-        if !self.ignoring.is_empty() {
-            let ignored = self.ignoring.among(&kept.owners.applied_by(self.manager), object);
-            texts.retain(|path, _| !ignored.contains(path));
+    fn kept_texts<'k>(self, kept: &'k Kept, object: &Value) -> Cow<'k, Texts> {
+        if self.ignoring.is_empty() {
+            return Cow::Borrowed(&kept.texts);
         }
-        texts
+        let ignored = self.ignoring.among(&kept.owners.applied_by(self.manager), object);
+        let mut texts = kept.texts.clone();
+        texts.retain(|path, _| !ignored.contains(path));
+        Cow::Owned(texts)
     }
 
     /// Ignored paths that reach into what our entry holds as a whole.

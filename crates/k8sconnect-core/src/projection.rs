@@ -94,6 +94,17 @@ impl Projection {
             .filter_map(|(path, leaf)| Some((path.clone(), leaf.text(path, key)?)))
             .collect()
     }
+
+    /// Whether it comes to these texts.
+    pub fn shows(&self, texts: &Texts, key: Option<&ConcealmentKey>) -> bool {
+        let mut texts = texts.iter();
+        let mut shown =
+            self.0.iter().filter_map(|(path, leaf)| Some((path, leaf.text(path, key)?)));
+        let is_next = |(path, text): (_, String)| {
+            texts.next().is_some_and(|(at, other)| path == at && text == *other)
+        };
+        shown.all(is_next) && texts.next().is_none()
+    }
 }
 
 /// What stands for a value that is not there.

@@ -5,8 +5,11 @@
 //! instance that it applies, so that what an instance adds to it is paid as often as there are
 //! instances.
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use k8sconnect_core::recent::Recent;
 use serde::{Deserialize, Serialize};
 use tfplugin::{Diagnostics, Private, PrivateError};
 
@@ -53,6 +56,25 @@ pub(crate) fn get<T: for<'de> Deserialize<'de>>(
         }
         None => Ok(None),
     }
+}
+
+/// What was made of a value lately, or is made of it now: a read and the plan behind it are handed
+/// the same.
+pub(crate) fn recall<T: for<'de> Deserialize<'de>, M>(
+    private: &Private,
+    key: &str,
+    recent: &Recent<M>,
+    make: impl FnOnce(T) -> Result<M, String>,
+) -> Result<Option<Arc<M>>, Diagnostics> {
+    let Some(text) = private.text(key) else {
+        return Ok(None);
+    };
+    let broken = |why: String| unreadable(key, &why);
+    let read = |_: &str| {
+        let stored = get(private, key)?.ok_or_else(|| broken("it is empty".to_owned()))?;
+        make(stored).map_err(broken)
+    };
+    recent.of(&text, read).map(Some)
 }
 
 pub(crate) fn set<T: Serialize>(

@@ -21,6 +21,7 @@ use std::time::Duration;
 use k8sconnect_cluster::{Host, Kind};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
+use k8sconnect_core::plan::Condition;
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
@@ -29,6 +30,7 @@ use claims::Claims;
 pub(crate) use claims::{Claim, Intent};
 pub(crate) use outlook::Outlook;
 use outlook::Outlooks;
+pub(crate) use sights::Seen;
 use sights::Sights;
 
 /// How long a patch that state holds is waited for to be planned. Terraform plans each right after
@@ -80,15 +82,15 @@ pub(crate) enum Recollection {
     NeverRead,
     /// Read, but too long ago to be kept.
     Faded,
-    Seen(Value),
+    Seen(Seen),
 }
 
 impl Memory {
     /// Keeps the object that was read for the resource with this id.
-    pub(crate) fn keep(&self, id: &str, uid: &str, live: Value) {
+    pub(crate) fn keep(&self, id: &str, uid: &str, seen: Seen) {
         self.content().uids.insert(uid.to_owned());
-        self.note_mark(uid, &live);
-        self.keep_target(id, live);
+        self.note_mark(uid, &seen.live);
+        self.keep_sight(id, seen);
     }
 
     /// Notes that state holds the object with this uid, where no read has told so.
@@ -99,9 +101,13 @@ impl Memory {
     /// Keeps an object that was read for a patch with this id. The object is nobody's in this
     /// state because of it.
     pub(crate) fn keep_target(&self, id: &str, live: Value) {
+        self.keep_sight(id, Seen { live, condition: Condition::Otherwise });
+    }
+
+    fn keep_sight(&self, id: &str, seen: Seen) {
         let mut content = self.content();
         content.ids.insert(id.to_owned());
-        content.seen.keep(id, live);
+        content.seen.keep(id, seen);
     }
 
     /// Keeps an object that was read for a write, which follows in the same process.
@@ -118,7 +124,7 @@ impl Memory {
     pub(crate) fn recall(&self, id: &str) -> Recollection {
         let mut content = self.content();
         match content.seen.take(id) {
-            Some(live) => Recollection::Seen(live),
+            Some(seen) => Recollection::Seen(seen),
             None if content.ids.contains(id) => Recollection::Faded,
             None => Recollection::NeverRead,
         }
@@ -387,8 +393,9 @@ mod tests {
     fn hands_over_once_and_knows_that_it_did() {
         let memory = Memory::default();
         assert_eq!(memory.recall("a"), Recollection::NeverRead);
-        memory.keep("a", "uid-a", json!(1));
-        assert_eq!(memory.recall("a"), Recollection::Seen(json!(1)));
+        let seen = Seen { live: json!(1), condition: Condition::AsLeft };
+        memory.keep("a", "uid-a", seen.clone());
+        assert_eq!(memory.recall("a"), Recollection::Seen(seen));
         assert_eq!(memory.recall("a"), Recollection::Faded);
         assert!(memory.holds("uid-a") && !memory.holds("uid-b"));
     }

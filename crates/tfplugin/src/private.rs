@@ -6,6 +6,7 @@
 //! provider does not know are kept. Nothing that a delete needs may live here alone: Terraform
 //! deletes a tainted object that it replaces without handing over its private state.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
@@ -91,6 +92,11 @@ impl Private {
     /// All that is kept, by key.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.entries.iter().map(|(key, bytes)| (key.as_str(), bytes.as_slice()))
+    }
+
+    /// The JSON under a key as it is stored, if there is one.
+    pub fn text(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.entries.get(key).map(|bytes| String::from_utf8_lossy(bytes))
     }
 
     /// The value under a key, if there is one.

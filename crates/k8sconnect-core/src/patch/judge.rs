@@ -46,7 +46,7 @@ pub struct Kept {
 impl Kept {
     /// What our entry held then.
     pub fn ours(&self, manager: &str) -> FieldSet {
-        without_marks(&self.owners.applied_by(manager))
+        without_marks(self.owners.applied_by(manager))
     }
 }
 
@@ -92,7 +92,7 @@ impl Patch {
         let Scene { live, answer, manager, meant, kept, key } = scene;
         let now = Owners::of_object(live)?;
         let next = Owners::of_object(answer.object)?;
-        let ours_next = without_marks(&next.applied_by(answer.manager));
+        let ours_next = without_marks(next.applied_by(answer.manager));
         let here = Written { object: live, manager: answer.manager };
         let leaves = leaves_now(self, &ours_next, &outcome.footprints, here)?;
         let (texts_now, texts_next) = (there(&leaves, key), there(&outcome.leaves, key));
@@ -207,7 +207,7 @@ impl Patch {
                     true => Owners::of_object(live)?.with_string_data_as_data(),
                     false => Owners::of_object(live)?,
                 };
-                without_marks(&owners.applied_by(manager)) == kept.ours(manager)
+                without_marks(owners.applied_by(manager)) == kept.ours(manager)
             }
             Form::Merge(_) | Form::Json(_) => true,
         };

@@ -44,7 +44,7 @@ impl Patch {
     ) -> Result<Outcome, FieldsV1Error> {
         let owners = Owners::of_object(written.object)?;
         let footprints = script.footprints(written.object, &shape.and(&owners));
-        let ours = without_marks(&owners.applied_by(written.manager));
+        let ours = without_marks(owners.applied_by(written.manager));
         let leaves = leaves_now(self, &ours, &footprints, written)?;
         Ok(Outcome { leaves, footprints })
     }

@@ -108,7 +108,7 @@ mod tests {
             ignoring: &ignoring,
         };
         let filled = object(&fields, content(json!({"by": "others"})));
-        let refreshed = planner(&ignoring).refreshed(prior, &filled).unwrap();
+        let refreshed = planner(&ignoring).refreshed(prior, &filled).unwrap().projection;
         assert_eq!(refreshed.texts(Some(&key)), kept.texts);
     }
 

@@ -88,7 +88,7 @@ proptest! {
         let ours = owners.applied_by(MANAGER);
         if let Ok(ignore) = Ignore::parse(&pattern) {
             let (ignoring, _) = Ignoring::new(&[ignore], &manifest, &Yielded::new());
-            let (ignored, rest) = swiftly(|| (ignoring.among(&ours, &object), ignoring.rest(&ours, &object)));
+            let (ignored, rest) = swiftly(|| (ignoring.among(&ours, &object), ignoring.rest(ours.clone(), &object)));
             prop_assert_eq!(ignored.union(&rest), ours.clone());
             prop_assert_eq!(ignored.intersection(&rest), FieldSet::default());
             swiftly(|| ignoring.body(manifest.value(), &object, &owners, MANAGER));

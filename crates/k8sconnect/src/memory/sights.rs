@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use k8sconnect_core::plan::Condition;
 use serde_json::Value;
 
 /// Far more than Terraform reads at once unless told otherwise.
@@ -13,20 +14,34 @@ const LATEST: usize = 128;
 /// More than Terraform reads at once unless told otherwise.
 const OPEN: usize = 16;
 
+/// An object as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) live: Value,
+    /// What the read made of it.
+    pub(crate) condition: Condition,
+}
+
 #[derive(Default)]
 pub(super) struct Sights {
     of: BTreeMap<String, Sight>,
     order: VecDeque<String>,
 }
 
-enum Sight {
+struct Sight {
+    live: Live,
+    condition: Condition,
+}
+
+enum Live {
     Open(Value),
     Folded(Box<[u8]>),
 }
 
 impl Sights {
-    pub(super) fn keep(&mut self, id: &str, live: Value) {
-        if self.of.insert(id.to_owned(), Sight::Open(live)).is_some() {
+    pub(super) fn keep(&mut self, id: &str, Seen { live, condition }: Seen) {
+        let sight = Sight { live: Live::Open(live), condition };
+        if self.of.insert(id.to_owned(), sight).is_some() {
             self.order.retain(|kept| kept != id);
         }
         self.order.push_back(id.to_owned());
@@ -37,29 +52,30 @@ impl Sights {
         }
         let earlier = self.order.len().checked_sub(OPEN + 1);
         if let Some(sight) = earlier.and_then(|at| self.of.get_mut(&self.order[at])) {
-            sight.fold();
+            sight.live.fold();
         }
     }
 
-    pub(super) fn take(&mut self, id: &str) -> Option<Value> {
-        let sight = self.of.remove(id)?;
+    pub(super) fn take(&mut self, id: &str) -> Option<Seen> {
+        let Sight { live, condition } = self.of.remove(id)?;
         self.order.retain(|kept| kept != id);
-        match sight {
-            Sight::Open(live) => Some(live),
-            Sight::Folded(text) => serde_json::from_slice(&text).ok(),
-        }
+        let live = match live {
+            Live::Open(live) => live,
+            Live::Folded(text) => serde_json::from_slice(&text).ok()?,
+        };
+        Some(Seen { live, condition })
     }
 
     /// What stays here.
     pub(super) fn get(&self, id: &str) -> Option<Value> {
-        match self.of.get(id)? {
-            Sight::Open(live) => Some(live.clone()),
-            Sight::Folded(text) => serde_json::from_slice(text).ok(),
+        match &self.of.get(id)?.live {
+            Live::Open(live) => Some(live.clone()),
+            Live::Folded(text) => serde_json::from_slice(text).ok(),
         }
     }
 }
 
-impl Sight {
+impl Live {
     fn fold(&mut self) {
         if let Self::Open(live) = self
             && let Ok(text) = serde_json::to_vec(live)
@@ -76,20 +92,24 @@ mod tests {
     use super::*;
 
     fn open(sights: &Sights) -> usize {
-        sights.of.values().filter(|sight| matches!(sight, Sight::Open(_))).count()
+        sights.of.values().filter(|sight| matches!(sight.live, Live::Open(_))).count()
+    }
+
+    fn seen(live: Value) -> Seen {
+        Seen { live, condition: Condition::AsLeft }
     }
 
     #[test]
     fn the_latest_come_back_whole_and_all_before_are_forgotten() {
         let mut sights = Sights::default();
         for n in 0..LATEST + 10 {
-            sights.keep(&n.to_string(), json!({ "n": n }));
+            sights.keep(&n.to_string(), seen(json!({ "n": n })));
         }
         assert_eq!((sights.of.len(), open(&sights)), (LATEST, OPEN));
         for n in 0..LATEST + 10 {
-            let seen = (n >= 10).then(|| json!({ "n": n }));
-            assert_eq!(sights.get(&n.to_string()), seen, "{n}");
-            assert_eq!(sights.take(&n.to_string()), seen, "{n}");
+            let live = (n >= 10).then(|| json!({ "n": n }));
+            assert_eq!(sights.get(&n.to_string()), live, "{n}");
+            assert_eq!(sights.take(&n.to_string()), live.map(seen), "{n}");
             assert_eq!(sights.take(&n.to_string()), None, "{n} twice");
         }
         assert!(sights.order.is_empty());
@@ -100,7 +120,7 @@ mod tests {
         let mut sights = Sights::default();
         for round in 0..2 {
             for n in 0..OPEN * 2 {
-                sights.keep(&n.to_string(), json!(round));
+                sights.keep(&n.to_string(), seen(json!(round)));
             }
         }
         assert_eq!((sights.order.len(), open(&sights)), (OPEN * 2, OPEN));

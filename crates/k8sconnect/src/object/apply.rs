@@ -176,7 +176,7 @@ impl<'a> Work<'a> {
         stored.seen = version_of(answer);
         stored.unread = None;
         let version = stored.seen.clone();
-        stored.kept = Some(Kept { owners, texts: told.kept, version });
+        stored.kept = Some(Arc::new(Kept { owners, texts: told.kept, version }));
         stored.save(&mut private)?;
         state.uid = Value::Known(uid_of(answer));
         state.managed_state_projection = Value::Known(told.map);

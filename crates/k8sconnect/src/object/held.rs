@@ -69,7 +69,7 @@ impl Held {
             manifest: &self.manifest,
             id: self.id(),
             uid: self.uid(),
-            kept: self.stored.kept.as_ref(),
+            kept: self.stored.kept.as_deref(),
             key: self.stored.key.as_ref(),
             ignoring: &self.ignoring,
         }

@@ -10,6 +10,7 @@ use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::owners::Owners;
+use k8sconnect_core::plan::Condition;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
@@ -20,6 +21,7 @@ use super::upgrade;
 use crate::guard::{self, Absence, Unread};
 use crate::leaves;
 use crate::look::{Look, look_in_any_version};
+use crate::memory::Seen;
 use crate::messages;
 use crate::messages::whereabouts::Way;
 use crate::session::{Entry, Session};
@@ -82,17 +84,19 @@ pub(crate) async fn read(
     if yielded != held.stored.yielded || seen != held.stored.seen || unread.is_some() {
         held.stored.yielded = yielded;
         held.stored.seen = seen;
-        held.stored.save(&mut private)?;
+        held.stored.save_sight(&mut private)?;
         held = Held::load(held.model, &private)?;
     }
+    let mut condition = Condition::Otherwise;
     let projection = if upgrade::lacks_memory(&held) {
         let projection = upgrade::recover(&cluster, &location, &mut held, &live).await?;
         held.stored.cluster = guard::remember(&Targets::from(&*cluster), held.stored.cluster).await;
         held.stored.save(&mut private)?;
         projection.map(|projection| leaves::map(&projection, held.stored.key.as_ref()))
     } else if held.stored.kept.is_some() {
-        let projection = held.planner().refreshed(held.prior(), &live).map_err(unreadable)?;
-        Some(leaves::map(&projection, held.stored.key.as_ref()))
+        let found = held.planner().refreshed(held.prior(), &live).map_err(unreadable)?;
+        condition = found.condition;
+        Some(leaves::map(&found.projection, held.stored.key.as_ref()))
     } else {
         None
     };
@@ -100,7 +104,7 @@ pub(crate) async fn read(
     if let Some(projection) = projection {
         state.managed_state_projection = Value::Known(projection);
     }
-    session.memory.keep(held.id(), &uid, live);
+    session.memory.keep(held.id(), &uid, Seen { live, condition });
     if held.terms.deletion.protection == Protection::Protected {
         session.memory.note_protected(&uid);
     }
@@ -117,7 +121,7 @@ fn unread(
 ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
     session.memory.note_looked_for(held.id());
     held.stored.unread = Some(why);
-    held.stored.save(&mut private)?;
+    held.stored.save_sight(&mut private)?;
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })
 }
 

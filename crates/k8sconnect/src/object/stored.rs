@@ -5,6 +5,7 @@
 //! tainted object. What is lost costs a request or two and is found anew.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -14,11 +15,12 @@ use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Kept;
 use k8sconnect_core::projection::ConcealmentKey;
+use k8sconnect_core::recent::Recent;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tfplugin::{Diagnostics, Private};
 
-use crate::envelope::{get, set, unreadable};
+use crate::envelope::{get, recall, set, unreadable};
 use crate::guard::Unread;
 
 /// What is kept of the last write.
@@ -35,9 +37,12 @@ const CLUSTER: &str = "cluster";
 /// The key that concealed leaves are hashed with.
 const CONCEALMENT: &str = "concealment";
 
+/// Kept of last writes, which are large.
+static RECENT: Recent<Kept> = Recent::new();
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stored {
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<Arc<Kept>>,
     pub(crate) kind: Option<Kind>,
     pub(crate) key: Option<ConcealmentKey>,
     pub(crate) yielded: Yielded,
@@ -86,10 +91,7 @@ impl Stored {
     }
 
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
-        let kept = match get::<StoredKept>(private, KEPT)? {
-            Some(stored) => Some(stored.read().map_err(|why| unreadable(KEPT, &why))?),
-            None => None,
-        };
+        let kept = recall(private, KEPT, &RECENT, StoredKept::read)?;
         let key = match get::<StoredKey>(private, CONCEALMENT)? {
             Some(stored) => Some(stored.read().map_err(|why| unreadable(CONCEALMENT, &why))?),
             None => None,
@@ -107,6 +109,7 @@ impl Stored {
 
     /// Writes what this holds into private state; what others keep there stays.
     pub(crate) fn save(&self, private: &mut Private) -> Result<(), Diagnostics> {
+        self.save_sight(private)?;
         if let Some(kept) = &self.kept {
             set(private, KEPT, StoredKept::of(kept))?;
         }
@@ -116,11 +119,16 @@ impl Stored {
         if let Some(key) = &self.key {
             set(private, CONCEALMENT, StoredKey { key: BASE64.encode(key.0) })?;
         }
-        if let Some(seen) = &self.seen {
-            set(private, SEEN, StoredSeen { resource_version: seen.clone() })?;
-        }
         if let Some(uid) = &self.cluster {
             set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// Writes what a read finds, and nothing else.
+    pub(crate) fn save_sight(&self, private: &mut Private) -> Result<(), Diagnostics> {
+        if let Some(seen) = &self.seen {
+            set(private, SEEN, StoredSeen { resource_version: seen.clone() })?;
         }
         Unread::save(self.unread, private)?;
         if !self.yielded.is_empty() {
@@ -188,11 +196,11 @@ mod tests {
             "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:app.conf": {}}}}]);
         let path: FieldPath = r#"data["app.conf"]"#.parse().unwrap();
         Stored {
-            kept: Some(Kept {
+            kept: Some(Arc::new(Kept {
                 owners: Owners::from_managed_fields(&owners).unwrap(),
                 texts: [(path, "x".to_owned())].into(),
                 version: Some("41".into()),
-            }),
+            })),
             kind: None,
             key: Some(ConcealmentKey([7; 32])),
             yielded: [("hpa".to_owned(), FieldSet::default())].into(),

@@ -8,6 +8,8 @@
 //! own writes keep ([`recover`]), so that the first plan is empty if nothing has changed and shows
 //! the change if something has.
 
+use std::sync::Arc;
+
 use k8sconnect_cluster::{Cluster, Location, Observation};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ID_ANNOTATION};
 use k8sconnect_core::ignore::Ignore;
@@ -155,7 +157,7 @@ pub(crate) async fn recover(
     let recovered = planner.recovered(&held.manifest, live, &answer.object).map_err(unreadable)?;
     if let Standing::AsApplied(owners) = recovered.standing {
         let texts = recovered.leaves.texts(held.stored.key.as_ref());
-        held.stored.kept = Some(Kept { owners, texts, version: None });
+        held.stored.kept = Some(Arc::new(Kept { owners, texts, version: None }));
     }
     Ok(Some(recovered.leaves))
 }

@@ -149,7 +149,7 @@ impl Held {
         let kept = self.stored.kept.as_ref().map(|kept| kept.texts.clone());
         let texts = kept.or_else(|| self.texts()).unwrap_or_else(|| {
             let ours = Owners::of_object(live).unwrap_or_default().applied_by(&self.manager());
-            let paths = without_marks(&ours).leaves().into_iter();
+            let paths = without_marks(ours).leaves().into_iter();
             let paths = paths.filter(|path| !path.names_its_item());
             paths.map(|path| (path, String::new())).collect()
         });

@@ -92,7 +92,7 @@ impl Trial {
         let mut left: FieldSet = self.verdict.left.iter().cloned().collect();
         let now = Owners::of_object(live)?;
         if self.manager != manager {
-            let applied = without_marks(&now.applied_by(manager));
+            let applied = without_marks(now.applied_by(manager));
             let next = Owners::of_object(&self.answer)?.applied_by(&self.manager);
             left = left.union(&applied.difference(&next));
         }
@@ -294,7 +294,7 @@ impl Surgery<'_> {
             // State does not say what was written; our entry does.
             (Form::Apply(manifest), None) => {
                 let written = manifest.to_applied();
-                let ours = without_marks(&Owners::of_object(live)?.applied_by(self.manager));
+                let ours = without_marks(Owners::of_object(live)?.applied_by(self.manager));
                 ours.members().iter().any(|path| at_written(&written, path).is_none())
             }
             _ => false,

@@ -4,7 +4,7 @@ use k8sconnect_cluster::{Found, Location, NotYet, Observation};
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::plan::{Glance, Planner, Spelling};
+use k8sconnect_core::plan::{Condition, Glance, Planner, Spelling};
 use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
@@ -13,7 +13,7 @@ use super::proof::{self, Refusal};
 use super::whereabouts;
 use super::{Asked, Change, later};
 use crate::leaves;
-use crate::memory::{Outlook, Recollection};
+use crate::memory::{Outlook, Recollection, Seen};
 use crate::messages::refusal::Subject;
 use crate::moment::Moment;
 use crate::object::held::Held;
@@ -33,7 +33,7 @@ pub(super) async fn plan(
     let unreadable = |error| messages::object::ownership_unreadable(key, &error);
     let location = held.location(asked.cluster).await?;
     let read = recall(asked, held, &location).await?;
-    if let Some(live) = &read {
+    if let Some(Seen { live, .. }) = &read {
         // A read that had to go by another version says so.
         let served = Gvk::new(live["apiVersion"].as_str().unwrap_or_default(), &key.gvk.kind);
         if served != held.key().gvk {
@@ -55,6 +55,7 @@ pub(super) async fn plan(
     if unseen.is_empty() && glance(planner, asked, held, read.as_ref())? == Glance::Settled {
         return Ok(Change::InPlace(Box::new(settled(proposed, held))));
     }
+    let read = read.map(|seen| seen.live);
     if !asked.desired.is_whole() {
         notices.push(messages::object::body_unknown());
         note(asked, held, &location, Outlook::Open);
@@ -195,7 +196,7 @@ fn unrefreshed(
         .planner()
         .refreshed(held.prior(), live)
         .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
-    let live = leaves::map(&live, held.stored.key.as_ref());
+    let live = leaves::map(&live.projection, held.stored.key.as_ref());
     for (path, text) in &mut map {
         if former.get(path) == Some(text) && live.get(path) != Some(text) {
             *text = Value::Unknown;
@@ -227,15 +228,16 @@ async fn recall(
     asked: &Asked<'_>,
     held: &Held,
     location: &Location,
-) -> Result<Option<Json>, Diagnostics> {
-    match asked.session.memory.recall(held.id()) {
-        Recollection::Seen(live) => Ok(Some(live)),
+) -> Result<Option<Seen>, Diagnostics> {
+    let live = match asked.session.memory.recall(held.id()) {
+        Recollection::Seen(seen) => return Ok(Some(seen)),
         Recollection::NeverRead if held.stored.unread.is_some() => {
-            whereabouts::catch_up(asked.cluster, asked.way, held, location).await.map(Some)
+            Some(whereabouts::catch_up(asked.cluster, asked.way, held, location).await?)
         }
-        Recollection::NeverRead => Ok(None),
-        Recollection::Faded => look(asked, location).await,
-    }
+        Recollection::NeverRead => None,
+        Recollection::Faded => look(asked, location).await?,
+    };
+    Ok(live.map(|live| Seen { live, condition: Condition::Otherwise }))
 }
 
 /// What ignored fields hold now must be known to send it. The write that follows needs it too.
@@ -263,15 +265,21 @@ fn glance(
     planner: Planner<'_>,
     asked: &Asked<'_>,
     held: &Held,
-    live: Option<&Json>,
+    read: Option<&Seen>,
 ) -> Result<Glance, Diagnostics> {
-    let Some(live) = live else {
-        let shown = leaves::texts(&held.model.managed_state_projection);
-        return Ok(planner.trust(asked.desired, held.prior(), shown.as_ref()));
-    };
-    planner
-        .glance(asked.desired, held.prior(), live)
-        .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error).into())
+    let (desired, prior) = (asked.desired, held.prior());
+    match read {
+        None => {
+            let shown = leaves::texts(&held.model.managed_state_projection);
+            Ok(planner.trust(desired, prior, shown.as_ref()))
+        }
+        Some(Seen { condition: Condition::AsLeft, .. }) => {
+            Ok(planner.glance_after(desired, prior, Condition::AsLeft))
+        }
+        Some(Seen { live, condition: Condition::Otherwise }) => planner
+            .glance(desired, prior, live)
+            .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error).into()),
+    }
 }
 
 /// What is planned where nothing would change in the cluster.
