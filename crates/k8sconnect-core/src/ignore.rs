@@ -324,11 +324,11 @@ fn take(place: &mut Value, elements: &[PathElement]) {
     match (place, first) {
         (Value::Object(map), PathElement::Field(name)) => {
             if rest.is_empty() {
-                map.remove(name);
-            } else if let Some(child) = map.get_mut(name) {
+                map.remove(name.as_str());
+            } else if let Some(child) = map.get_mut(name.as_str()) {
                 take(child, rest);
                 if child.as_object().is_some_and(Map::is_empty) {
-                    map.remove(name);
+                    map.remove(name.as_str());
                 }
             }
         }

@@ -6,7 +6,9 @@
 mod check;
 mod written;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -23,7 +25,7 @@ pub use written::written;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
-    value: Value,
+    value: Arc<Value>,
     key: ObjectKey,
     boolean_keys: Vec<(String, Position)>,
     boolean_words: Vec<Position>,
@@ -140,6 +142,7 @@ impl Manifest {
                 drop_null_creation_timestamp(&mut value);
                 let secrecy = Secrecy::of(&key.gvk, &[]);
                 let storage = Storage::Kept;
+                let value = Arc::new(value);
                 Ok(Self { value, key, boolean_keys, boolean_words, secrecy, storage })
             }
             _ => Err(check.errors),
@@ -174,7 +177,7 @@ impl Manifest {
     /// shape are left.
     pub fn remembered(key: ObjectKey, edition: &str, traces: Value) -> Self {
         Self {
-            value: traces,
+            value: Arc::new(traces),
             key,
             boolean_keys: Vec::new(),
             boolean_words: Vec::new(),
@@ -214,12 +217,13 @@ impl Manifest {
         value["metadata"]["name"] = key.name.clone().into();
         let secrecy = Secrecy::of(&key.gvk, &[]);
         let (boolean_keys, boolean_words) = (Vec::new(), Vec::new());
-        Self { value, key, boolean_keys, boolean_words, secrecy, storage: Storage::Kept }
+        let (value, storage) = (Arc::new(value), Storage::Kept);
+        Self { value, key, boolean_keys, boolean_words, secrecy, storage }
     }
 
     /// The same part as it is sent, without the identity.
     pub fn to_applied_part(&self) -> Value {
-        let mut value = self.to_applied();
+        let mut value = self.as_applied().into_owned();
         if let Some(object) = value.as_object_mut() {
             object.remove("apiVersion");
             object.remove("kind");
@@ -258,12 +262,13 @@ impl Manifest {
 
     /// The object as it is sent: `stringData` of a Secret turned into `data`, as the server would
     /// do. Applied as written, a key that is removed later would stay in `data` for ever.
-    pub fn to_applied(&self) -> Value {
-        let mut value = self.value.clone();
-        if self.key.gvk.is_secret() {
-            fold_string_data(&mut value);
+    pub fn as_applied(&self) -> Cow<'_, Value> {
+        if !self.key.gvk.is_secret() {
+            return Cow::Borrowed(&self.value);
         }
-        value
+        let mut value = Value::clone(&self.value);
+        fold_string_data(&mut value);
+        Cow::Owned(value)
     }
 
     /// Whether the two were written with the same fields, whatever their scalars say. Then a

@@ -120,6 +120,15 @@ pub struct HiddenInVain {
     pub betrayed: Vec<FieldPath>,
 }
 
+/// What the answer to a dry-run comes to.
+#[derive(Clone, Copy)]
+struct After<'a> {
+    ours: &'a FieldSet,
+    projection: &'a Projection,
+    owners: &'a Owners,
+    answer: &'a Value,
+}
+
 /// The one who decides: the field manager that we apply as, and what it leaves to others.
 #[derive(Clone, Copy, Debug)]
 pub struct Planner<'a> {
@@ -214,7 +223,10 @@ impl Planner<'_> {
             None => Spelling::New,
         };
         let mut notices = match live {
-            Some(live) => self.notices(desired, prior, live, &projection, &next, answer)?,
+            Some(live) => {
+                let after = After { ours: &ours, projection: &projection, owners: &next, answer };
+                self.notices(desired, prior, live, after)?
+            }
             None => Notices::default(),
         };
         if spelling == Spelling::Former
@@ -270,14 +282,12 @@ impl Planner<'_> {
         desired: &Manifest,
         prior: Option<Prior<'_>>,
         live: &Value,
-        projection: &Projection,
-        next: &Owners,
-        answer: &Value,
+        after: After<'_>,
     ) -> Result<Notices, FieldsV1Error> {
+        let After { ours, projection, owners: next, answer } = after;
         let kept = prior.and_then(|prior| prior.kept);
         let key = prior.and_then(|prior| prior.key);
         let now = Owners::of_object(live)?;
-        let ours = self.our_fields(next, answer);
         let then = kept.map(|kept| self.our_fields(&kept.owners, live)).unwrap_or_default();
         let secrecy = desired.secrecy();
         // What was ours is looked at in the light of what was written then.
@@ -291,8 +301,11 @@ impl Planner<'_> {
         // Whoever wrote `stringData` holds `data` for as long as that has the value they gave it.
         let is_kept = |path: &FieldPath| leaves_now.0.get(path) == projection.0.get(path);
         let (told_now, told_next) = match desired.gvk().is_secret() {
-            true => (now.with_string_data_as_data(), next.with_string_data_where(is_kept)),
-            false => (now.clone(), next.clone()),
+            true => (
+                Cow::Owned(now.with_string_data_as_data()),
+                Cow::Owned(next.with_string_data_where(is_kept)),
+            ),
+            false => (Cow::Borrowed(&now), Cow::Borrowed(next)),
         };
         let mut notices = transition::compare(
             self.manager,
@@ -313,7 +326,7 @@ impl Planner<'_> {
         // What our entry holds without our having written it, another k8sconnect configuration
         // applied: it has the same name.
         let foreign = self.our_fields(&now, live).difference(&then);
-        notices.deletes = transition::deletes(&foreign, &ours, live, answer);
+        notices.deletes = transition::deletes(&foreign, ours, live, answer);
         Ok(notices)
     }
 
@@ -330,7 +343,7 @@ impl Planner<'_> {
             object,
             owners,
             manager: self.manager,
-            written: &manifest.to_applied(),
+            written: &manifest.as_applied(),
             secrecy,
         })
     }
@@ -358,6 +371,9 @@ impl Planner<'_> {
         self,
         answer: &Value,
     ) -> Result<Vec<(String, FieldPath)>, FieldsV1Error> {
+        if self.ignoring.is_empty() {
+            return Ok(Vec::new());
+        }
         let fields = Owners::of_object(answer)?.applied_by(self.manager);
         Ok(self.ignoring.reaching_into_leaves(&fields, answer))
     }
@@ -369,8 +385,11 @@ impl Planner<'_> {
         desired: &Manifest,
         answer: &Value,
     ) -> Result<HiddenInVain, FieldsV1Error> {
-        let fields = Owners::of_object(answer)?.applied_by(self.manager);
         let secrecy = desired.secrecy();
+        if secrecy.is_open() {
+            return Ok(HiddenInVain::default());
+        }
+        let fields = Owners::of_object(answer)?.applied_by(self.manager);
         let unmatched = secrecy.unmatched(&fields, answer).into_iter();
         Ok(HiddenInVain {
             unmatched: unmatched.map(|pattern| pattern.text().to_owned()).collect(),
@@ -384,8 +403,11 @@ impl Planner<'_> {
         desired: &Manifest,
         answer: &Value,
     ) -> Result<Oddities, FieldsV1Error> {
+        if self.ignoring.is_empty() {
+            return Ok(Oddities::default());
+        }
         let owners = Owners::of_object(answer)?;
-        Ok(self.ignoring.oddities(&desired.to_applied(), answer, &owners))
+        Ok(self.ignoring.oddities(&desired.as_applied(), answer, &owners))
     }
 
     /// What is sent for an object that exists: the user's words, in the server's spelling where it
@@ -396,11 +418,11 @@ impl Planner<'_> {
         prior: Option<Prior<'_>>,
         live: Option<&Value>,
     ) -> Result<Value, FieldsV1Error> {
-        let mut content = desired.to_applied();
+        let mut content = desired.as_applied().into_owned();
         if let Some(prior) = prior
             && let Some(kept) = prior.kept
         {
-            let before = prior.manifest.to_applied();
+            let before = prior.manifest.as_applied();
             spelling::as_the_server_spells(&mut content, &before, &kept.texts);
         }
         match live {

@@ -54,6 +54,9 @@ impl Secrecy {
     /// Whether the value of a field, seen on an object, may not be shown. A part that is to be
     /// hidden hides the whole of a field that is one value.
     pub fn conceals(&self, path: &FieldPath, object: &Value) -> bool {
+        if self.is_open() {
+            return false;
+        }
         let names: Vec<_> = path.elements().iter().take(3).map(field_name).collect();
         let by_scope = match (self.scope, names.as_slice()) {
             (Scope::Everything, [Some("apiVersion" | "kind")]) => false,
@@ -65,7 +68,7 @@ impl Secrecy {
             }
             (Scope::Everything, _) => true,
             (Scope::SecretData, [Some("data" | "stringData"), ..]) => true,
-            (_, [Some("metadata"), Some("annotations"), Some(LAST_APPLIED)]) => !self.is_open(),
+            (_, [Some("metadata"), Some("annotations"), Some(LAST_APPLIED)]) => true,
             _ => false,
         };
         by_scope || self.patterns.iter().any(|pattern| hides(pattern, path, object))
@@ -108,6 +111,9 @@ impl Secrecy {
 
     /// The patterns that mean none of these fields.
     pub fn unmatched(&self, fields: &FieldSet, object: &Value) -> Vec<&Pattern> {
+        if self.patterns.is_empty() {
+            return Vec::new();
+        }
         let mut leaves = fields.leaves();
         if self.scope == Scope::SecretData {
             // It is sent as `data`, and hidden by either name.
@@ -120,6 +126,9 @@ impl Secrecy {
     /// Fields whose value is to be hidden and stands in their own path: members of sets, and key
     /// fields that somebody names. Finalizers are no secret.
     pub fn betrayed(&self, fields: &FieldSet, object: &Value) -> Vec<FieldPath> {
+        if self.is_open() {
+            return Vec::new();
+        }
         let is_member = |path: &FieldPath| {
             path.elements().iter().any(|element| matches!(element, PathElement::Value(_)))
                 && path.elements().first().and_then(field_name) != Some("metadata")

@@ -47,7 +47,7 @@ impl Part {
             Part::Keyed(items) => {
                 for (name, parts) in items {
                     let key = [("name".to_owned(), Atom::text(name.clone()))].into();
-                    at.push(PathElement::Key(key));
+                    at.push(PathElement::key(key));
                     into.insert(at);
                     at.push(PathElement::field("name"));
                     into.insert(at);

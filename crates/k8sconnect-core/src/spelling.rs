@@ -50,7 +50,7 @@ fn respell(
     let before = Items::new(before, fields);
     for ((element, below), place) in fields.children().zip(places) {
         let inner = match element {
-            PathElement::Field(name) => body.get_mut(name),
+            PathElement::Field(name) => body.get_mut(name.as_str()),
             _ => place.and_then(|place| body.get_mut(place)),
         };
         if let (Some(inner), Some(before)) = (inner, before.step_written(element)) {

@@ -77,7 +77,7 @@ pub fn place_of(manifest: &Value, path: &FieldPath) -> Option<Place> {
     let mut value = manifest;
     for element in path.elements() {
         let step = match element {
-            PathElement::Field(name) => Step::Key(name.clone()),
+            PathElement::Field(name) => Step::Key(name.to_string()),
             PathElement::Index(index) => Step::Index(*index),
             PathElement::Value(_) | PathElement::Key(_) => {
                 Step::Index(written_index(value, element)?)

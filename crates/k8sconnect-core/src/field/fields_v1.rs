@@ -4,6 +4,7 @@
 //! position; `.` says that the node itself is a member, and so does an empty object. An element
 //! that we do not know is an error, never skipped: half an ownership is a wrong one.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use serde_json::{Map, Value, json};
@@ -18,13 +19,13 @@ pub struct FieldsV1Error(pub String);
 
 pub fn decode(fields: &Value) -> Result<FieldSet, FieldsV1Error> {
     let map = fields.as_object().ok_or_else(|| FieldsV1Error(fields.to_string()))?;
-    let mut set = FieldSet::default();
+    let (mut member, mut children) = (false, BTreeMap::new());
     for (key, below) in map {
         if key == "." {
             if below.as_object().is_none_or(|below| !below.is_empty()) {
                 return Err(FieldsV1Error(key.clone()));
             }
-            set.member = true;
+            member = true;
             continue;
         }
         let mut child = decode(below)?;
@@ -32,12 +33,12 @@ pub fn decode(fields: &Value) -> Result<FieldSet, FieldsV1Error> {
             child.member = true;
         }
         // One element may be spelt in two ways, such as a number with and without a fraction.
-        match set.children.entry(element(key)?) {
+        match children.entry(element(key)?) {
             Entry::Vacant(free) => drop(free.insert(child)),
-            Entry::Occupied(mut twin) => *twin.get_mut() = twin.get().union(&child),
+            Entry::Occupied(mut twin) => *twin.get_mut() = FieldSet::union(twin.get(), &child),
         }
     }
-    Ok(set)
+    Ok(FieldSet { member, children: children.into() })
 }
 
 pub fn encode(set: &FieldSet) -> Value {
@@ -53,7 +54,7 @@ fn encode_below(set: &FieldSet) -> Value {
     if set.member && !set.children.is_empty() {
         map.insert(".".into(), Value::Object(Map::new()));
     }
-    for (element, child) in &set.children {
+    for (element, child) in set.children.iter() {
         map.insert(notation(element), encode_below(child));
     }
     Value::Object(map)
@@ -63,10 +64,10 @@ fn element(key: &str) -> Result<PathElement, FieldsV1Error> {
     let unknown = || FieldsV1Error(key.to_owned());
     let (prefix, rest) = key.split_once(':').ok_or_else(unknown)?;
     match prefix {
-        "f" => Ok(PathElement::Field(rest.to_owned())),
+        "f" => Ok(PathElement::field(rest)),
         "k" => match serde_json::from_str(rest) {
             Ok(Value::Object(fields)) => {
-                Ok(PathElement::Key(fields.into_iter().map(|(n, v)| (n, Atom(v))).collect()))
+                Ok(PathElement::key(fields.into_iter().map(|(n, v)| (n, Atom(v))).collect()))
             }
             _ => Err(unknown()),
         },

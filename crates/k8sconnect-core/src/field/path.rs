@@ -8,8 +8,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde_json::Value;
+use smol_str::SmolStr;
 
 use super::atom::Atom;
 use crate::text;
@@ -17,12 +19,14 @@ use crate::text;
 /// The key fields of an item in a keyed list, e.g. `containerPort` and `protocol`.
 pub type KeyFields = BTreeMap<String, Atom>;
 
+/// One step. Sets and paths of one object repeat it hundreds of times, so that it is made cheap to
+/// copy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathElement {
     /// A key of a map or a field of a struct.
-    Field(String),
+    Field(SmolStr),
     /// An item of a keyed list.
-    Key(KeyFields),
+    Key(Arc<KeyFields>),
     /// A member of a set.
     Value(Atom),
     /// A position. The server does not use it in practice, but may.
@@ -30,8 +34,12 @@ pub enum PathElement {
 }
 
 impl PathElement {
-    pub fn field(name: impl Into<String>) -> Self {
-        Self::Field(name.into())
+    pub fn field(name: impl AsRef<str>) -> Self {
+        Self::Field(SmolStr::new(name))
+    }
+
+    pub fn key(fields: KeyFields) -> Self {
+        Self::Key(Arc::new(fields))
     }
 }
 
@@ -72,7 +80,9 @@ impl FieldPath {
     /// Whether the path ends in a key field of the item that it is in.
     pub fn names_its_item(&self) -> bool {
         match self.0.as_slice() {
-            [.., PathElement::Key(keys), PathElement::Field(name)] => keys.contains_key(name),
+            [.., PathElement::Key(keys), PathElement::Field(name)] => {
+                keys.contains_key(name.as_str())
+            }
             _ => false,
         }
     }
@@ -151,9 +161,9 @@ impl FromStr for FieldPath {
                 Some('[') => reader.bracket()?,
                 Some('.') if !path.is_empty() => {
                     reader.at += 1;
-                    PathElement::Field(reader.name()?)
+                    PathElement::field(reader.name()?)
                 }
-                _ if path.is_empty() => PathElement::Field(reader.name()?),
+                _ if path.is_empty() => PathElement::field(reader.name()?),
                 _ => return Err(reader.problem("expected `.` or `[`")),
             };
             path.push(element);
@@ -210,14 +220,14 @@ impl Reader<'_> {
             }
             Some('"') => match self.json()? {
                 Value::String(name) if self.peek() == Some('=') => {
-                    PathElement::Key(self.key_fields(name)?)
+                    PathElement::key(self.key_fields(name)?)
                 }
-                Value::String(name) => PathElement::Field(name),
+                Value::String(name) => PathElement::field(name),
                 _ => return Err(self.problem("expected a quoted name")),
             },
             Some(_) => {
                 let name = self.until('=')?;
-                PathElement::Key(self.key_fields(name)?)
+                PathElement::key(self.key_fields(name)?)
             }
             None => return Err(self.problem("`]` is missing")),
         };
@@ -296,7 +306,7 @@ pub(crate) mod tests {
     use super::*;
 
     fn key(fields: &[(&str, Value)]) -> PathElement {
-        PathElement::Key(fields.iter().map(|(n, v)| ((*n).to_owned(), Atom(v.clone()))).collect())
+        PathElement::key(fields.iter().map(|(n, v)| ((*n).to_owned(), Atom(v.clone()))).collect())
     }
 
     #[test]
@@ -353,10 +363,10 @@ pub(crate) mod tests {
 
     pub(crate) fn any_element() -> impl Strategy<Value = PathElement> {
         prop_oneof![
-            4 => "[a-z]{1,6}".prop_map(PathElement::Field),
-            2 => ".{0,8}".prop_map(PathElement::Field),
+            4 => "[a-z]{1,6}".prop_map(PathElement::field),
+            2 => ".{0,8}".prop_map(PathElement::field),
             2 => proptest::collection::btree_map(".{1,5}", any_atom(), 1..3)
-                .prop_map(PathElement::Key),
+                .prop_map(PathElement::key),
             1 => any_atom().prop_map(PathElement::Value),
             1 => (0usize..1000).prop_map(PathElement::Index),
         ]

@@ -5,13 +5,68 @@
 //! so: nothing empty is left hanging in the tree, so two equal sets are equal as trees.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::path::{FieldPath, PathElement};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
     pub(super) member: bool,
-    pub(super) children: BTreeMap<PathElement, FieldSet>,
+    pub(super) children: Children,
+}
+
+/// What is below a node. Copies share it until one of them is changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Children(Option<Arc<BTreeMap<PathElement, FieldSet>>>);
+
+impl Children {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |children| children.len())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&PathElement, &FieldSet)> {
+        self.0.iter().flat_map(|children| children.iter())
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &PathElement> {
+        self.iter().map(|(element, _)| element)
+    }
+
+    fn get(&self, element: &PathElement) -> Option<&FieldSet> {
+        self.0.as_ref()?.get(element)
+    }
+
+    /// To put something in.
+    fn edit(&mut self) -> &mut BTreeMap<PathElement, FieldSet> {
+        Arc::make_mut(self.0.get_or_insert_default())
+    }
+
+    /// Takes something out, or out of what is there.
+    fn reduce(&mut self, element: &PathElement, then: impl FnOnce(&mut FieldSet)) {
+        if self.get(element).is_none() {
+            return;
+        }
+        let children = self.edit();
+        if let Some(child) = children.get_mut(element) {
+            then(child);
+            if child.is_empty() {
+                children.remove(element);
+            }
+        }
+        if children.is_empty() {
+            self.0 = None;
+        }
+    }
+}
+
+impl From<BTreeMap<PathElement, FieldSet>> for Children {
+    fn from(children: BTreeMap<PathElement, FieldSet>) -> Self {
+        Self((!children.is_empty()).then(|| Arc::new(children)))
+    }
 }
 
 impl FieldSet {
@@ -48,7 +103,7 @@ impl FieldSet {
     pub fn insert(&mut self, path: &FieldPath) {
         let mut node = self;
         for element in path.elements() {
-            node = node.children.entry(element.clone()).or_default();
+            node = node.children.edit().entry(element.clone()).or_default();
         }
         node.member = true;
     }
@@ -59,14 +114,10 @@ impl FieldSet {
             let Some((first, rest)) = elements.split_first() else {
                 return;
             };
-            if rest.is_empty() {
-                node.children.remove(first);
-            } else if let Some(child) = node.children.get_mut(first) {
-                remove(child, rest);
-                if child.is_empty() {
-                    node.children.remove(first);
-                }
-            }
+            node.children.reduce(first, |child| match rest {
+                [] => *child = FieldSet::default(),
+                rest => remove(child, rest),
+            });
         }
         remove(self, path.elements());
     }
@@ -77,7 +128,7 @@ impl FieldSet {
             if node.member {
                 into.push(at.clone());
             }
-            for (element, child) in &node.children {
+            for (element, child) in node.children.iter() {
                 at.push(element.clone());
                 collect(child, at, into);
                 at.pop();
@@ -98,8 +149,9 @@ impl FieldSet {
     #[must_use]
     pub fn union(&self, other: &FieldSet) -> FieldSet {
         let mut children = self.children.clone();
-        for (element, theirs) in &other.children {
+        for (element, theirs) in other.children.iter() {
             children
+                .edit()
                 .entry(element.clone())
                 .and_modify(|ours| *ours = ours.union(theirs))
                 .or_insert_with(|| theirs.clone());
@@ -121,7 +173,7 @@ impl FieldSet {
 
     fn combine(&self, other: &FieldSet, keep: impl Fn(bool, bool) -> bool + Copy) -> FieldSet {
         let nothing = FieldSet::default();
-        let children = self
+        let children: BTreeMap<_, _> = self
             .children
             .iter()
             .map(|(element, ours)| {
@@ -130,7 +182,7 @@ impl FieldSet {
             })
             .filter(|(_, child)| !child.is_empty())
             .collect();
-        FieldSet { member: keep(self.member, other.member), children }
+        FieldSet { member: keep(self.member, other.member), children: children.into() }
     }
 }
 

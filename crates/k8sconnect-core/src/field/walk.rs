@@ -14,7 +14,7 @@ pub use items::Items;
 /// The value that one step leads to. A member of a set leads to the member itself.
 pub fn step<'a>(value: &'a Value, element: &PathElement) -> Option<&'a Value> {
     match element {
-        PathElement::Field(name) => value.as_object()?.get(name),
+        PathElement::Field(name) => value.as_object()?.get(name.as_str()),
         PathElement::Key(fields) => value.as_array()?.iter().find(|item| has_key(item, fields)),
         PathElement::Value(member) => value.as_array()?.iter().find(|item| same(item, &member.0)),
         PathElement::Index(index) => value.as_array()?.get(*index),
@@ -54,7 +54,7 @@ pub fn at_written<'a>(value: &'a Value, path: &FieldPath) -> Option<&'a Value> {
 /// The same, to be changed.
 pub fn at_written_mut<'a>(value: &'a mut Value, path: &FieldPath) -> Option<&'a mut Value> {
     path.elements().iter().try_fold(value, |value, element| match element {
-        PathElement::Field(name) => value.as_object_mut()?.get_mut(name),
+        PathElement::Field(name) => value.as_object_mut()?.get_mut(name.as_str()),
         _ => {
             let index = written_index(value, element)?;
             value.as_array_mut()?.get_mut(index)

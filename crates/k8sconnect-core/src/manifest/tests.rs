@@ -70,7 +70,7 @@ fn string_data_becomes_data_and_wins() {
     let text = "{apiVersion: v1, kind: Secret, metadata: {name: s}, \
                 data: {a: b2xk, b: Yg==}, stringData: {a: new}}";
     let manifest = Manifest::parse(text).unwrap();
-    let applied = manifest.to_applied();
+    let applied = manifest.as_applied();
     assert_eq!(applied["data"], json!({"a": "bmV3", "b": "Yg=="}));
     assert_eq!(applied.get("stringData"), None);
     assert!(manifest.value().get("stringData").is_some(), "what was written stays as written");

@@ -32,7 +32,7 @@ impl Patch {
         let mut wishes = BTreeMap::new();
         match &self.form {
             Form::Apply(manifest) => {
-                let written = manifest.to_applied();
+                let written = manifest.as_applied();
                 for path in outcome.leaves.0.keys() {
                     let wanted = at_written(&written, path).cloned();
                     wishes.extend(wanted.map(|wanted| (path.clone(), Some(wanted))));

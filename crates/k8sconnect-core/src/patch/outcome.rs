@@ -67,7 +67,7 @@ pub fn leaves_now(
                 object,
                 owners: &Owners::of_object(object)?,
                 manager,
-                written: &manifest.to_applied(),
+                written: &manifest.as_applied(),
                 secrecy,
             }));
         }

@@ -75,7 +75,7 @@ impl Shape {
                     let item = at.and_then(|at| items.get(at));
                     match (self.items(node.as_deref()), item) {
                         (Items::Untold, _) => return Err(Unplaced(pointer.clone())),
-                        (Items::ByKey(names), Some(item)) => PathElement::Key(keys(&names, item)),
+                        (Items::ByKey(names), Some(item)) => PathElement::key(keys(&names, item)),
                         (Items::ByValue | Items::Atomic, Some(item)) if last => {
                             PathElement::Value(Atom(item.clone()))
                         }
@@ -99,7 +99,7 @@ impl Shape {
         let elements = list.elements().iter();
         let node = elements.fold(Some(Cow::Borrowed(&self.fields)), below);
         match self.items(node.as_deref()) {
-            Items::ByKey(names) => PathElement::Key(keys(&names, item)),
+            Items::ByKey(names) => PathElement::key(keys(&names, item)),
             _ => PathElement::Value(Atom(item.clone())),
         }
     }
@@ -191,7 +191,7 @@ pub(super) fn pointer_to(path: &FieldPath, root: &Value) -> Option<Pointer> {
     for element in path.elements() {
         let found = step(value, element)?;
         pointer.0.push(match element {
-            PathElement::Field(name) => name.clone(),
+            PathElement::Field(name) => name.to_string(),
             _ => {
                 let position = value.as_array()?.iter().position(|it| std::ptr::eq(it, found))?;
                 position.to_string()

@@ -88,7 +88,9 @@ fn rest(item: &Value, patched: &[FieldPath], key: &ConcealmentKey) -> Option<Str
         let mut parent = path.clone();
         let last = parent.pop();
         match (at_written_mut(&mut item, &parent), last) {
-            (Some(Value::Object(map)), Some(PathElement::Field(name))) => drop(map.remove(&name)),
+            (Some(Value::Object(map)), Some(PathElement::Field(name))) => {
+                drop(map.remove(name.as_str()))
+            }
             (Some(_), Some(_)) => {
                 if let Some(touched) = at_written_mut(&mut item, path) {
                     touched.take();

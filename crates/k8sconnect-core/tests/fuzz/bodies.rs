@@ -19,7 +19,7 @@ proptest! {
                 let again = Manifest::parse(&to_yaml(manifest.value())).unwrap();
                 prop_assert_eq!(again.value(), manifest.value());
                 prop_assert!(again.is_same_body(&manifest));
-                manifest.to_applied();
+                manifest.as_applied();
             }
             Err(problems) => {
                 prop_assert!(!problems.is_empty());

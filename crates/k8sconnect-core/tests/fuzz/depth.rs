@@ -69,7 +69,7 @@ fn a_body_as_deep_as_is_allowed_goes_all_the_way() {
     let manifest = Manifest::parse(&body).unwrap();
     let again = Manifest::parse(&to_yaml(manifest.value())).unwrap();
     assert_eq!(again.value(), manifest.value());
-    manifest.to_applied();
+    manifest.as_applied();
     assert!(again.is_same_body(&manifest));
 }
 

@@ -226,7 +226,7 @@ fn conflict(cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
         lines.push(format!("    is now   {}", shown(walk::at(live, &path))));
         lines.push(format!(
             "    yours    {}",
-            shown(walk::at_written(&desired.to_applied(), &path))
+            shown(walk::at_written(&desired.as_applied(), &path))
         ));
     }
     lines.join("\n")

@@ -46,7 +46,9 @@ impl Obstacle {
         }
         let guard = Guard::Uid(metadata["uid"].as_str().unwrap_or_default());
         let namespace = location.namespace.as_deref();
-        let body = Outgoing { content: desired.to_applied(), namespace, id: None, guard }.body();
+        let body =
+            Outgoing { content: desired.as_applied().into_owned(), namespace, id: None, guard }
+                .body();
         let observed = cluster.observe(location, MANAGER, &body, conflicts).await;
         let observed = observed.map_err(|error| messages::refusal::not_taken(desired, &error))?;
         Ok(match observed {

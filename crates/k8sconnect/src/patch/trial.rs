@@ -288,12 +288,12 @@ impl Surgery<'_> {
     fn asker(&self, live: &Json) -> Result<&str, FieldsV1Error> {
         let leaves = match (self.patch.form(), self.past) {
             (Form::Apply(manifest), Some((_, kept))) => {
-                let written = manifest.to_applied();
+                let written = manifest.as_applied();
                 kept.texts.keys().any(|path| at_written(&written, path).is_none())
             }
             // State does not say what was written; our entry does.
             (Form::Apply(manifest), None) => {
-                let written = manifest.to_applied();
+                let written = manifest.as_applied();
                 let ours = without_marks(Owners::of_object(live)?.applied_by(self.manager));
                 ours.members().iter().any(|path| at_written(&written, path).is_none())
             }
@@ -312,11 +312,11 @@ impl Surgery<'_> {
     fn content(&self, script: &Script, shared: &Texts) -> Content {
         match self.patch.form() {
             Form::Apply(manifest) => {
-                let mut content = manifest.to_applied();
+                let mut content = manifest.as_applied().into_owned();
                 if let Some((former, kept)) = self.past
                     && let Form::Apply(before) = former.form()
                 {
-                    let before = before.to_applied();
+                    let before = before.as_applied();
                     spelling::as_the_server_spells(&mut content, &before, &kept.texts);
                 }
                 let written = content.clone();

@@ -88,7 +88,7 @@ async fn every_leaf_of_the_body_is_in_the_projection_and_nothing_else_is() {
             failures.push(format!("{}: the projection is not known: {projection:?}", kind.name));
             continue;
         };
-        let body = normalised(&Manifest::parse(&kind.text).unwrap().to_applied());
+        let body = normalised(&Manifest::parse(&kind.text).unwrap().as_applied());
         let mut seen = BTreeSet::new();
         for text in entries.keys() {
             let found = covered(&body, &text.parse().unwrap());

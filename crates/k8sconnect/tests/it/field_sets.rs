@@ -80,7 +80,7 @@ impl Author {
             let mut item = key.as_object().unwrap().clone();
             let named =
                 item.iter().map(|(name, value)| (name.clone(), Atom(value.clone()))).collect();
-            self.below(PathElement::Key(named), |it| {
+            self.below(PathElement::key(named), |it| {
                 it.fields.insert(&it.at);
                 for name in key.as_object().unwrap().keys() {
                     it.below(PathElement::field(name.clone()), |it| it.leaf(Json::Null));

@@ -86,7 +86,7 @@ fn item(content: &str) -> Result<Step, &'static str> {
     let path: FieldPath =
         format!("[{content}]").parse().map_err(|_| "an item is named as in `[name=app]`")?;
     match path.elements() {
-        [PathElement::Field(name)] => Ok(Step::Field(name.clone())),
+        [PathElement::Field(name)] => Ok(Step::Field(name.to_string())),
         [PathElement::Value(member)] => Ok(Step::Member(member.clone())),
         [PathElement::Key(keys)] => {
             Ok(Step::Holding(keys.iter().map(|(n, v)| (n.clone(), v.clone())).collect()))

@@ -156,13 +156,13 @@ mod tests {
     fn any_element() -> impl Strategy<Value = PathElement> {
         prop_oneof![
             4 => (80u16..90, prop_oneof![Just("TCP"), Just("UDP")]).prop_map(|(port, protocol)| {
-                PathElement::Key([
+                PathElement::key([
                     ("port".to_owned(), Atom(json!(port))),
                     ("protocol".to_owned(), Atom::text(protocol)),
                 ].into())
             }),
             2 => (80u16..90).prop_map(|port| {
-                PathElement::Key([("port".to_owned(), Atom(json!(port)))].into())
+                PathElement::key([("port".to_owned(), Atom(json!(port)))].into())
             }),
             1 => "[abc]".prop_map(|text| PathElement::Value(Atom::text(text))),
             1 => (0usize..30).prop_map(PathElement::Index),

@@ -59,7 +59,7 @@ async fn write(
     deadline: Instant,
 ) -> Result<Answer, Diagnostics> {
     loop {
-        let content = work.manifest.to_applied();
+        let content = work.manifest.as_applied().into_owned();
         let error = match work.write(location, content, id, Guard::Absent).await {
             Ok(answer) => return Ok(answer),
             Err(error) => error,

@@ -62,7 +62,7 @@ pub(super) async fn plan(
     // All of it is sent: what is ignored is so from then on, and just not shown.
     let (ignoring, unseen) = asked.terms.ignoring(asked.desired, &Yielded::new());
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let content = asked.desired.to_applied();
+    let content = asked.desired.as_applied().into_owned();
     let observation = asked.observe(&location, content, None, Guard::Absent).await?;
     if let Observation::Exists(live) = &observation {
         agreed(asked, predecessor, live)?;

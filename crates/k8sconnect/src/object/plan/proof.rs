@@ -111,7 +111,7 @@ pub(super) async fn succession(
     let change = match creation {
         Trial::Accepted => return Ok(()),
         Trial::Refused(_) => {
-            let content = asked.desired.to_applied();
+            let content = asked.desired.as_applied().into_owned();
             trial(asked.observe(location, content, None, Guard::Uid(uid)).await?)
         }
     };
@@ -131,7 +131,7 @@ pub(super) async fn succession(
 /// Tries the body as a creation, under a name that nobody has.
 async fn beside(asked: &Asked<'_>, location: &Location) -> Result<Trial, Diagnostics> {
     let token = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
-    let body = immutable::beside(&asked.desired.to_applied(), asked.desired.gvk(), &token);
+    let body = immutable::beside(&asked.desired.as_applied(), asked.desired.gvk(), &token);
     let mut elsewhere = location.clone();
     elsewhere.name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let tried = trial(asked.observe(&elsewhere, body, None, Guard::Absent).await?);
