@@ -195,13 +195,15 @@ struct Work {
 impl Work {
     /// A provider of its own for each worker: Terraform reads and plans an object once a process.
     async fn run(self: Arc<Self>) -> Vec<(Edit, Verdict)> {
-        let core = Core::new(K8sConnect::default());
         let mut found = Vec::new();
         loop {
             let n = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(crowd) = self.crowds.get(n) else {
                 return found;
             };
+            // A run of its own for each: one process is told of two replacements of one object by
+            // two addresses only.
+            let core = Core::new(K8sConnect::default());
             let verdicts = crowd::plan(&core, &self.specimen, crowd.clone()).await;
             for (edit, verdict) in &verdicts {
                 // Told at once: the rest of the document may take an hour.

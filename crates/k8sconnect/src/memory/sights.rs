@@ -18,7 +18,7 @@ const OPEN: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) live: Value,
-    /// What the read made of it.
+    /// What the read made of it; [`Condition::Otherwise`] where it made nothing.
     pub(crate) condition: Condition,
 }
 
