@@ -104,7 +104,11 @@ impl Tenure<'_> {
         }
         let mine = self.then.0.iter().filter(|entry| entry.manager.name == self.ours);
         let mine = mine.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
-        of_fields(self.fields.iter(), lost, &mine)
+        // What had our value before is not ours, and is told to be a whole by those whose it was.
+        let spoken = self.then.0.iter().filter(|it| it.manager.api_version == self.version);
+        let everybody = spoken.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+        let wholes = everybody.leaves().into_iter().collect();
+        of_fields(self.fields.iter(), lost, &mine.union(&wholes))
     }
 
     /// Those who held beside us what somebody took from all of us, and who do not get it by our write.

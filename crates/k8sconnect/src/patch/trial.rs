@@ -87,8 +87,13 @@ impl Trial {
         }
     }
 
-    /// The fields of our entry that the patch no longer names.
-    pub(crate) fn leaving(&self, live: &Json, manager: &str) -> Result<Departure, FieldsV1Error> {
+    /// The fields of our entry, and of the losses on record, that the patch no longer names.
+    pub(crate) fn leaving(
+        &self,
+        live: &Json,
+        manager: &str,
+        former: &Owners,
+    ) -> Result<Departure, FieldsV1Error> {
         let mut left: FieldSet = self.verdict.left.iter().cloned().collect();
         let now = Owners::of_object(live)?;
         if self.manager != manager {
@@ -96,8 +101,11 @@ impl Trial {
             let next = Owners::of_object(&self.answer)?.applied_by(&self.manager);
             left = left.union(&applied.difference(&next));
         }
+        let version = self.answer["apiVersion"].as_str().unwrap_or_default();
         let ours = now.0.iter().filter(|entry| entry.manager.name == manager);
-        let ours = ours.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+        // What others took from us meanwhile is on record as well as what we hold.
+        let past = former.0.iter().filter(|entry| entry.manager.api_version == version);
+        let ours = ours.chain(past).fold(FieldSet::default(), |all, it| all.union(&it.fields));
         Ok(Departure::of(left, &self.outcome.leaves, &ours))
     }
 }

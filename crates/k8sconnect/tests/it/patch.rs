@@ -15,6 +15,7 @@ mod refusals;
 mod returned;
 mod rivals;
 mod versions;
+mod wholes;
 
 use std::collections::BTreeMap;
 

@@ -125,7 +125,7 @@ impl Job<'_> {
             (Some(_), Some(held)) => held.former(&live),
             _ => note.as_ref().map(|note| note.former.clone()).unwrap_or_default(),
         };
-        let leaving = trial.leaving(&live, &manager).map_err(unreadable)?;
+        let leaving = trial.leaving(&live, &manager, &former).map_err(unreadable)?;
         let all = Owners::of_object(&live).map_err(unreadable)?;
         if !leaving.is_empty()
             && let Some(back) = hand_back(&all, &manager, &former, Leaving::Fields(&leaving))

@@ -211,7 +211,8 @@ impl Asked<'_> {
         let ignored = self.patch.ignored(live, &trial.answer, &trial.outcome);
         notices.extend(messages::patch::ignored(key, &ignored));
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
-        let leaving = trial.leaving(live, &held.manager()).map_err(unreadable)?;
+        let leaving =
+            trial.leaving(live, &held.manager(), &held.former(live)).map_err(unreadable)?;
         notices.extend(outlook::departure(held, live, &leaving, &verdict.left));
         Ok(())
     }
