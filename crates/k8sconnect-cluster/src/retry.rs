@@ -25,7 +25,7 @@ pub enum Repeat {
 /// How an attempt failed to bring an answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The request did not leave.
+    /// The request did not leave, or the server said that it did not take it.
     Unsent(Trouble),
     /// Nothing was tried, since somebody waited in vain a moment ago.
     Remembered(Trouble),

@@ -9,6 +9,7 @@
 //! Answers are not asked for compressed: the server compresses only what is larger than 128 KiB,
 //! which single objects never are, and lists are asked for in pages.
 
+use std::error::Error as StdError;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -115,7 +116,10 @@ impl Transport {
         let client = self.client.get_or_try_init(|| self.open()).await?;
         client.request(request).await.map_err(|error| {
             let trouble = Trouble::of(&error);
-            if error.is_connect() { Failure::Unsent(trouble) } else { Failure::Lost(trouble) }
+            match error.is_connect() || was_turned_away(&error) {
+                true => Failure::Unsent(trouble),
+                false => Failure::Lost(trouble),
+            }
         })
     }
 
@@ -157,6 +161,16 @@ impl Transport {
     fn in_vain(&self) -> MutexGuard<'_, Option<(Instant, Trouble)>> {
         self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the server said that it has not begun with a request: a server that rolls over winds its
+/// connections up, and names the last request that it takes.
+fn was_turned_away(error: &(dyn StdError + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.filter_map(|error| error.downcast_ref::<h2::Error>()).any(|error| {
+        let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        error.is_remote() && (error.is_go_away() || refused)
+    })
 }
 
 /// A connector whose first connection is already there.

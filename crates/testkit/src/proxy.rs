@@ -11,6 +11,7 @@ mod forward;
 mod record;
 mod rule;
 mod serve;
+mod shared;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

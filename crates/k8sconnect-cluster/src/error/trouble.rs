@@ -93,6 +93,9 @@ impl Trouble {
         if let Some(http) = error.downcast_ref::<hyper::Error>() {
             return (http.is_incomplete_message() || http.is_closed()).then_some(Self::Closed);
         }
+        if let Some(http) = error.downcast_ref::<h2::Error>() {
+            return http.is_go_away().then_some(Self::Closed);
+        }
         match error.downcast_ref::<io::Error>()?.kind() {
             io::ErrorKind::ConnectionRefused => Some(Self::Refused),
             io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {

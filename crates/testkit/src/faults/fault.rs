@@ -32,6 +32,8 @@ pub enum Fault {
     ResetAfter,
     Truncated,
     GoAway,
+    /// The connection is wound up, and the request is not taken.
+    TurnedAway,
     /// 401, once.
     Unauthorized,
     /// 401 to everything from there on: a token that ran out.
@@ -56,10 +58,18 @@ pub enum Fault {
     KilledAfter,
     /// 500 when the server has carried it out: its store took too long to say so.
     FailingAfter,
+    /// 404, once, in words that are not Kubernetes': a gateway that lost its way.
+    Lost,
+    /// 404 to everything from there on: discovery of a group that is not served any more.
+    Unserved,
+    /// An admission webhook does not answer in time.
+    WebhookHangs,
+    /// An admission webhook that cannot be asked about a dry-run.
+    WebhookRefusesDryRuns,
 }
 
 impl Fault {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 25] = [
         Self::Delayed,
         Self::Busy,
         Self::Failing,
@@ -68,6 +78,7 @@ impl Fault {
         Self::ResetAfter,
         Self::Truncated,
         Self::GoAway,
+        Self::TurnedAway,
         Self::Unauthorized,
         Self::TokenExpired,
         Self::Broken,
@@ -80,6 +91,10 @@ impl Fault {
         Self::KilledBefore,
         Self::KilledAfter,
         Self::FailingAfter,
+        Self::Lost,
+        Self::Unserved,
+        Self::WebhookHangs,
+        Self::WebhookRefusesDryRuns,
     ];
 
     /// In short, for tables and for naming a case.
@@ -93,6 +108,7 @@ impl Fault {
             Self::ResetAfter => "reset-after",
             Self::Truncated => "truncated",
             Self::GoAway => "goaway",
+            Self::TurnedAway => "goaway-refused",
             Self::Unauthorized => "401-once",
             Self::TokenExpired => "401-on",
             Self::Broken => "500-on",
@@ -105,6 +121,10 @@ impl Fault {
             Self::KilledBefore => "killed-before",
             Self::KilledAfter => "killed-after",
             Self::FailingAfter => "500-after",
+            Self::Lost => "404-once",
+            Self::Unserved => "404-on",
+            Self::WebhookHangs => "webhook-timeout",
+            Self::WebhookRefusesDryRuns => "webhook-no-dry-run",
         }
     }
 
@@ -118,6 +138,10 @@ impl Fault {
             Self::WatchExpired | Self::WatchGone | Self::WatchClosed => request.is_watch(),
             Self::Severed => {
                 request.method != Method::GET && request.persistence() == Persistence::Real
+            }
+            Self::WebhookHangs => request.method != Method::GET,
+            Self::WebhookRefusesDryRuns => {
+                request.method != Method::GET && request.persistence() == Persistence::DryRun
             }
             _ => true,
         }
@@ -154,6 +178,7 @@ impl Fault {
             Self::ResetAfter => vec![(at, Fate::ResetAfter)],
             Self::Truncated => vec![(at, Fate::Truncate(25))],
             Self::GoAway => vec![(at, Fate::GoAway)],
+            Self::TurnedAway => vec![(at, Fate::TurnAway)],
             Self::Unauthorized => vec![(at, unauthorized())],
             Self::TokenExpired => vec![(Turn::From(n), unauthorized())],
             Self::Broken => vec![(Turn::From(n), failing())],
@@ -177,6 +202,20 @@ impl Fault {
                     "etcdserver: request timed out",
                 )),
             )],
+            Self::Lost => vec![(at, Fate::Answer(Reply::no_such_page()))],
+            Self::Unserved => vec![(Turn::From(n), Fate::Answer(Reply::no_such_page()))],
+            Self::WebhookHangs => {
+                let words = "Internal error occurred: failed calling webhook \"policy.example.com\": \
+                             failed to call webhook: Post \"https://policy.example.com/?timeout=1s\": \
+                             context deadline exceeded";
+                let code = StatusCode::INTERNAL_SERVER_ERROR;
+                vec![(at, Fate::Answer(Reply::refusal(code, "InternalError", words)))]
+            }
+            Self::WebhookRefusesDryRuns => {
+                let words = "admission webhook \"policy.example.com\" does not support dry run";
+                let code = StatusCode::BAD_REQUEST;
+                vec![(at, Fate::Answer(Reply::refusal(code, "BadRequest", words)))]
+            }
         };
         fates.into_iter().map(|(turn, fate)| Rule::new(Which::any(), turn, fate)).collect()
     }

@@ -130,6 +130,9 @@ pub enum Fate {
     /// The connection takes nothing more after it: GOAWAY over HTTP/2, `Connection: close` before.
     /// It is answered itself, as a server that rolls over answers what is under way.
     GoAway,
+    /// The connection takes nothing more, this request included, and says so: GOAWAY over HTTP/2,
+    /// the end of the connection before. The server never hears of it.
+    TurnAway,
     /// Something happens first.
     Before(Action),
     /// Something happens when the server has answered and the client has not heard yet.
@@ -158,6 +161,14 @@ impl Reply {
             "code": status.as_u16(), "reason": reason, "message": message,
         });
         Self::json(status, &body)
+    }
+
+    /// What something answers that knows nothing of the path: a gateway that lost its way, or a server
+    /// that does not serve the group.
+    pub fn no_such_page() -> Self {
+        let body = Bytes::from_static(b"404 page not found\n");
+        Self { status: StatusCode::NOT_FOUND, headers: HeaderMap::new(), body }
+            .headers([("content-type", "text/plain; charset=utf-8")])
     }
 
     /// A watch that brings these events and ends, as every watch does after a while.

@@ -24,6 +24,7 @@ use super::Script;
 use super::forward::{Body, Upstream, truncated};
 use super::record::Recorded;
 use super::rule::{Action, Due, Fate, Reply, Tally};
+use super::shared::{Shared, TURNED_AWAY};
 
 /// The server's certificate serves for the proxy as well: it is for the same address.
 pub(crate) fn identity_of(folder: &Path) -> Result<TlsAcceptor> {
@@ -68,6 +69,7 @@ pub(super) async fn serve(
                     script: Arc::clone(&script),
                     broken: Arc::new(Notify::new()),
                     leaving: Arc::new(Notify::new()),
+                    closed: Arc::new(Notify::new()),
                 };
                 connections.spawn(connection(stream, tls.clone(), line));
             }
@@ -86,6 +88,8 @@ struct Line {
     broken: Arc<Notify>,
     /// Told when a rule has it take nothing more.
     leaving: Arc<Notify>,
+    /// Told when a rule has it turn away even what is under way.
+    closed: Arc<Notify>,
 }
 
 /// A client that is no good, or goes away, is no trouble of the proxy's.
@@ -112,17 +116,22 @@ fn with_handle(stream: TcpStream) -> std::io::Result<(TcpStream, TcpStream)> {
 
 async fn talk(stream: TlsStream<TcpStream>, line: Line) {
     let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    let leaving = Arc::clone(&line.leaving);
+    let (leaving, closed) = (Arc::clone(&line.leaving), Arc::clone(&line.closed));
     let service = service_fn(move |request| {
         let line = line.clone();
         async move { line.answer(request).await }
     });
-    let io = TokioIo::new(stream);
+    let stream = Shared::new(stream);
+    let io = TokioIo::new(stream.clone());
     if speaks_http2 {
         let builder = http2::Builder::new(TokioExecutor::new());
-        let mut talk = pin!(builder.serve_connection(io, service));
+        let mut talk = Box::pin(builder.serve_connection(io, service));
         tokio::select! {
             _ = talk.as_mut() => return,
+            () = closed.notified() => {
+                drop(talk);
+                return stream.say(TURNED_AWAY).await;
+            }
             () = leaving.notified() => talk.as_mut().graceful_shutdown(),
         }
         let _ = talk.await;
@@ -130,6 +139,7 @@ async fn talk(stream: TlsStream<TcpStream>, line: Line) {
         let mut talk = pin!(http1::Builder::new().serve_connection(io, service));
         tokio::select! {
             _ = talk.as_mut() => return,
+            () = closed.notified() => return,
             () = leaving.notified() => talk.as_mut().graceful_shutdown(),
         }
         let _ = talk.await;
@@ -149,6 +159,10 @@ impl Line {
                 Fate::Answer(reply) => return Ok(reply.response()),
                 Fate::ResetBefore => return self.reset().await,
                 Fate::GoAway => self.leaving.notify_one(),
+                Fate::TurnAway => {
+                    self.closed.notify_one();
+                    return std::future::pending().await;
+                }
                 Fate::Before(action) => {
                     if let Err(response) = run(action, &recorded, tally).await {
                         return Ok(response);
@@ -182,6 +196,7 @@ impl Line {
                 | Fate::Answer(_)
                 | Fate::ResetBefore
                 | Fate::GoAway
+                | Fate::TurnAway
                 | Fate::Before(_) => {}
             }
         }

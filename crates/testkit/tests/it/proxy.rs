@@ -246,6 +246,18 @@ async fn a_connection_that_is_wound_up_still_answers_and_is_not_used_again() {
 }
 
 #[tokio::test]
+async fn a_request_that_is_turned_away_was_not_heard_and_is_asked_again() {
+    let at = Scene::new().await;
+    at.get().await.unwrap();
+    let tally = at.proxy.rule(Rule::new(at.which(), Turn::Nth(1), Fate::TurnAway));
+    at.set("second").await.unwrap();
+    assert_eq!(tally.fired().len(), 1);
+    assert_eq!(at.word().await, "second");
+    assert_eq!(at.proxy.connections(), 2, "the old connection took one more");
+    assert_eq!(at.asked(), ["get", "patch", "patch"]);
+}
+
+#[tokio::test]
 async fn a_watch_that_expires_or_ends_is_taken_up_again() {
     for reply in [Reply::expired_watch(), Reply::events(&[])] {
         let at = Scene::new().await;
