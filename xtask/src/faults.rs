@@ -29,16 +29,15 @@ const OUTAGE: &str = "apply-of-100";
 /// How often is told how far it is.
 const NEWS: Duration = Duration::from_secs(20);
 
-#[derive(Default)]
 pub(crate) struct Options {
     pub(crate) extent: Extent,
     /// The beginning of a case's name.
     pub(crate) only: Option<String>,
+    pub(crate) tool: Tool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    #[default]
     All,
     Part,
 }
@@ -51,7 +50,8 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
     let mut table = Table::default();
     if options.wants_a_fault(|fault| !fault.kills()) {
         heading("In process: each operation in peace, to learn its requests");
-        let in_process = || Means::InProcess(Arc::new(|| Core::new(K8sConnect::default())));
+        let start = || Arc::new(|| Core::new(K8sConnect::default()));
+        let in_process = || Means::InProcess(start(), options.tool);
         let first = Scene::new(cluster, in_process()).await?;
         let cases = options.learn(&first).await?;
         let mut scenes = vec![first];
@@ -63,12 +63,12 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
 
     let provider = build_provider(Profile::Dev)?;
     if options.wants_a_fault(Fault::kills) {
-        heading("With Terraform, the provider killed: each operation in peace");
-        let first = terraform(cluster, &provider).await?;
+        heading("In a process of its own, the provider killed: each operation in peace");
+        let first = killable(cluster, options.tool, &provider).await?;
         let cases = options.learn(&first).await?;
         let mut scenes = vec![first];
         for _ in 1..KILLERS.min(cases.len()) {
-            scenes.push(terraform(cluster, &provider).await?);
+            scenes.push(killable(cluster, options.tool, &provider).await?);
         }
         options.try_all(scenes, cases, &mut table).await;
     }
@@ -113,9 +113,15 @@ fn broken(case: &str, problems: &[String]) {
     line(&format!("  to see just this: cargo xtask faults {case}"));
 }
 
-async fn terraform(cluster: &'static ControlPlane, provider: &Path) -> Result<Scene> {
-    let runner = Runner::with_provider(Tool::Terraform, Some(provider)).await?;
-    Scene::new(cluster, Means::Terraform(Box::new(runner))).await
+async fn killable(cluster: &'static ControlPlane, tool: Tool, provider: &Path) -> Result<Scene> {
+    let runner = Runner::with_provider(tool, Some(provider)).await?;
+    Scene::new(cluster, Means::Tool(Box::new(runner))).await
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { extent: Extent::All, only: None, tool: Tool::Terraform }
+    }
 }
 
 impl Options {

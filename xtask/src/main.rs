@@ -17,6 +17,7 @@ mod test;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use testkit::Tool;
 use testkit::assets::{KubernetesVersion, Wanted};
 
 const USAGE: &str = "\
@@ -36,10 +37,10 @@ usage: cargo xtask <command>
                      every leaf of those documents (or N edits of each) changed and
                      removed in turn and planned, without Terraform; with PART just of
                      those with it in their name
-  faults [--quick] [CASE]
+  faults [--quick] [--tofu] [CASE]
                      every operation with every fault at every request, and the provider
                      killed there; a table of what became of each
-                     --quick tries a part of them
+                     --quick tries a part of them, --tofu all by OpenTofu and as it does
                      CASE (`object-create`, `object-create/2/503`, `'*/*/503'`) tries just
                      those, and says more
   bench [--quick | --objects N] [--without-peers] [--patiently]
@@ -118,6 +119,7 @@ fn faults_options(flags: &[&str]) -> Result<faults::Options> {
     for flag in flags {
         match *flag {
             "--quick" => options.extent = faults::Extent::Part,
+            "--tofu" => options.tool = Tool::OpenTofu,
             unknown if unknown.starts_with('-') => {
                 bail!("`{unknown}` is not a flag of `faults`\n\n{USAGE}")
             }

@@ -23,6 +23,21 @@ pub(crate) fn kind_unserved(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// The kind was found a moment ago, and the path of the object is not known.
+pub(crate) fn path_unknown(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} cannot be looked at"),
+        format!(
+            "The API server lists `{}` of `{}`, and then answered as if it knew no such path: \
+             something before it, or a server behind it, is not in order.\n\n\
+             Nothing was changed. Check what stands between here and the API server, and that the \
+             extension server of this kind is up, and run again.",
+            key.gvk.kind,
+            key.gvk.api_version()
+        ),
+    )
+}
+
 /// The version of a body is served no more, and the object is there in another.
 pub(crate) fn has_moved(desired: &Manifest, served: &Gvk) -> Diagnostic {
     let detail = ways_on(desired, served, "it is looked at and can be deleted, but not changed");

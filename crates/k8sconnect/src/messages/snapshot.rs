@@ -175,6 +175,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::no_such_kind(key, Some("Deployment"), ownership::Whose::Object),
         object::no_such_kind(key, None, ownership::Whose::Patch),
         served::kind_unserved(key),
+        served::path_unknown(key),
         served::has_moved(&web, &Gvk::new("apps/v2", "Deployment")),
         served::cannot_change(&web, &Gvk::new("apps/v2", "Deployment")),
         served::target_moved(key, &Gvk::new("apps/v2", "Deployment")),

@@ -8,14 +8,14 @@ mod creation;
 mod proof;
 mod whereabouts;
 
-use k8sconnect_cluster::{Cluster, Conflicts, Location, Observation};
+use k8sconnect_cluster::{Cluster, Conflicts, Location, NotYet, Observation};
 use k8sconnect_core::identity::{LivesIn, ObjectKey};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::plan::{Decision, Planner};
 use k8sconnect_core::rejection::Status;
 use serde_json::Value as Json;
-use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Value};
+use tfplugin::{AttributePath, Context, Diagnostic, Diagnostics, Plan, Planned, Value};
 
 use super::blast;
 use super::body::{self, Given};
@@ -255,6 +255,17 @@ impl Asked<'_> {
         let body = Outgoing { content, namespace, id, guard }.body();
         let observed = self.cluster.observe(location, MANAGER, &body, self.terms.conflicts).await;
         observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
+    }
+
+    /// What is told where a dry-run has to wait for something. What was known in the plan that the user
+    /// saw must not become unknown in that of the apply: a webhook that fails now fails the write too.
+    fn blindly(&self, why: NotYet, moment: Moment) -> Result<Diagnostic, Diagnostics> {
+        match (why, moment) {
+            (NotYet::Webhook { status }, Moment::Applying | Moment::Unclear) => {
+                Err(messages::refusal::refused(self.desired, &status).into())
+            }
+            (why, _) => Ok(messages::object::planned_blind(self.key(), &why)),
+        }
     }
 
     /// Whether a refusal may be over by the time of the apply, since the definition of the kind is

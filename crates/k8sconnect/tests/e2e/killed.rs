@@ -12,7 +12,8 @@ use tfplugin::harness::Core;
 async fn what_a_killed_provider_leaves_is_named_by_the_next_plan_and_taken_over_as_it_is() {
     let cluster = ControlPlane::shared().await;
     // In process the requests are the same, and learnt in a moment.
-    let in_process = Means::InProcess(Arc::new(|| Core::new(K8sConnect::default())));
+    let in_process =
+        Means::InProcess(Arc::new(|| Core::new(K8sConnect::default())), Tool::Terraform);
     let learning = Scene::new(cluster, in_process).await.unwrap();
     let (mut scenes, mut cases) = (Vec::new(), Vec::new());
     for operation in operations() {
@@ -24,7 +25,7 @@ async fn what_a_killed_provider_leaves_is_named_by_the_next_plan_and_taken_over_
         let write = writes.last().unwrap();
         cases.push(Case { fault: Fault::KilledAfter, ..write });
         let runner = Box::new(Runner::new(Tool::Terraform).await.unwrap());
-        scenes.push(Scene::new(cluster, Means::Terraform(runner)).await.unwrap());
+        scenes.push(Scene::new(cluster, Means::Tool(runner)).await.unwrap());
     }
     let mut told = Vec::new();
     sweep::run(scenes, cases, |report| match report.verdict {

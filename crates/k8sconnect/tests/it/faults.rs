@@ -6,12 +6,12 @@ mod neighbours;
 use std::sync::Arc;
 
 use k8sconnect::K8sConnect;
-use testkit::ControlPlane;
-use testkit::faults::{Means, Scene, Table, Verdict, operations, sweep};
+use testkit::faults::{Case, Means, Scene, Table, Verdict, operations, sweep};
+use testkit::{ControlPlane, Tool};
 use tfplugin::harness::Core;
 
-fn in_process() -> Means {
-    Means::InProcess(Arc::new(|| Core::new(K8sConnect::default())))
+fn as_by(tool: Tool) -> Means {
+    Means::InProcess(Arc::new(|| Core::new(K8sConnect::default())), tool)
 }
 
 /// As many as keep two cores busy: most of a case is waiting.
@@ -20,24 +20,30 @@ const SCENES: usize = 6;
 #[tokio::test]
 async fn whatever_breaks_nothing_is_lost_and_the_next_run_settles_it() {
     let cluster = ControlPlane::shared().await;
-    let mut scenes = Vec::new();
-    for _ in 0..SCENES {
-        scenes.push(Scene::new(cluster, in_process()).await.unwrap());
-    }
+    let learning = Scene::new(cluster, as_by(Tool::Terraform)).await.unwrap();
     let mut cases = Vec::new();
     for operation in operations() {
-        cases.extend(scenes[0].learn(operation).await.unwrap());
+        cases.extend(learning.learn(operation).await.unwrap());
     }
     let cases = sweep::part(cases);
     let (mut table, count) = (Table::default(), cases.len());
     let mut broken = Vec::new();
-    sweep::run(scenes, cases, |report| {
-        table.note(&report);
-        if let Verdict::Broken(problems) = report.verdict {
-            broken.push(format!("{}: {}", report.case, problems.join("\n")));
+    let (one, other): (Vec<_>, Vec<_>) =
+        cases.into_iter().enumerate().partition(|(n, _)| n % 2 == 0);
+    for (tool, half) in [(Tool::Terraform, one), (Tool::OpenTofu, other)] {
+        let half: Vec<Case> = half.into_iter().map(|(_, case)| case).collect();
+        let mut scenes = Vec::new();
+        for _ in 0..SCENES {
+            scenes.push(Scene::new(cluster, as_by(tool)).await.unwrap());
         }
-    })
-    .await;
+        sweep::run(scenes, half, |report| {
+            table.note(&report);
+            if let Verdict::Broken(problems) = report.verdict {
+                broken.push(format!("{} as by {tool:?}: {}", report.case, problems.join("\n")));
+            }
+        })
+        .await;
+    }
     assert!(broken.is_empty(), "cargo xtask faults CASE shows one:\n{}", broken.join("\n\n"));
     assert!(count > 100 && table.cases() == count, "{count}:\n{table}");
 }

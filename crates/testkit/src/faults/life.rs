@@ -1,5 +1,5 @@
 //! One resource of a user's, through runs that may fail, by either of two means: the provider in
-//! this process, or real Terraform with the provider in a process of its own.
+//! this process, or a real tool with the provider in a process of its own.
 
 mod in_process;
 mod terraform;
@@ -15,16 +15,17 @@ use self::terraform::Terraform;
 pub(super) use self::terraform::{forget, ready};
 use super::operation::{Course, Operation, Place};
 use crate::proxy::{Proxy, Recorded};
-use crate::terraform::Runner;
+use crate::terraform::{Runner, Tool};
 
 /// Starts a provider, as a new process would.
 pub type Start = Arc<dyn Fn() -> Core + Send + Sync>;
 
 /// Who runs the provider.
 pub enum Means {
-    InProcess(Start),
-    /// In a folder of its own.
-    Terraform(Box<Runner>),
+    /// This process, in the manner of one of the tools.
+    InProcess(Start, Tool),
+    /// The tool itself, in a folder of its own.
+    Tool(Box<Runner>),
 }
 
 /// How a run ended.
@@ -86,10 +87,11 @@ pub(super) enum Life<'a> {
 impl<'a> Life<'a> {
     pub(super) fn new(means: &'a Means, operation: &'a Operation, proxy: &'a Proxy) -> Self {
         match means {
-            Means::InProcess(start) => {
-                Self::InProcess(InProcess { operation, start, proxy, state: None })
+            Means::InProcess(start, tool) => {
+                let (tool, state) = (*tool, None);
+                Self::InProcess(InProcess { operation, start, tool, proxy, state })
             }
-            Means::Terraform(runner) => Self::Terraform(Terraform { operation, runner }),
+            Means::Tool(runner) => Self::Terraform(Terraform { operation, runner }),
         }
     }
 

@@ -119,7 +119,8 @@ pub(super) async fn plan(
             }
         }
         Observation::NotYet(why) => {
-            notices.push(messages::object::planned_blind(key, &why));
+            let moment = Moment::of(asked.ctx, asked.session, held.id());
+            notices.push(asked.blindly(why, moment)?);
             note(asked, held, &location, Outlook::Open);
         }
         Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),

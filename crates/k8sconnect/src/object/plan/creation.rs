@@ -77,7 +77,7 @@ pub(super) async fn plan(
                 state.managed_state_projection = Value::Known(map);
             }
         }
-        Observation::NotYet(why) => notices.push(messages::object::planned_blind(key, &why)),
+        Observation::NotYet(why) => notices.push(asked.blindly(why, creating(asked))?),
         Observation::Exists(live)
             if id_of(&live).is_some_and(|id| asked.session.memory.has_created(id)) =>
         {
@@ -164,13 +164,22 @@ async fn adoption(
             Ok(Value::Known(leaves::map(&decision.projection, None)))
         }
         Observation::NotYet(why) => {
-            notices.push(messages::object::planned_blind(key, &why));
+            notices.push(asked.blindly(why, creating(asked))?);
             Ok(Value::Unknown)
         }
         Observation::Exists(_) => Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) => {
             Err(messages::refusal::refused(asked.desired, &status).into())
         }
+    }
+}
+
+/// The moment of a creation. The first plan of a configuration may be what looks like an apply of
+/// OpenTofu's.
+fn creating(asked: &Asked<'_>) -> Moment {
+    match Moment::of_creation(asked.ctx, asked.session) {
+        Moment::Unclear => Moment::Planning,
+        moment => moment,
     }
 }
 

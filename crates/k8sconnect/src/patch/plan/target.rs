@@ -99,6 +99,10 @@ pub(super) async fn look(
     }
     match targets.get(&location).await {
         Ok(Found::Object(answer)) => Ok(Some((location, answer.object, Sighting::ForPlan))),
+        // A refresh would have told that the kind is gone.
+        Ok(Found::NotServed(_)) if held.is_none_or(|held| !session.memory.has_read(held.id())) => {
+            Err(messages::served::path_unknown(key).into())
+        }
         Ok(Found::Absent(_) | Found::NotServed(_)) => Ok(None),
         Err(error) if held.is_some_and(|held| held.stored.unread.is_some()) => {
             Err(messages::whereabouts::seen_by_nobody(key, &error).into())

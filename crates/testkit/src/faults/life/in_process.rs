@@ -3,15 +3,17 @@
 
 use serde_json::json;
 use tfplugin::harness::{Action, Core, Failure, Outcome, PlanOutcome, State};
-use tfplugin::{Diagnostics, Value};
+use tfplugin::{Capabilities, Diagnostics, Value};
 
 use super::{Ended, Run, Start, Wish, value};
 use crate::faults::operation::{Operation, Resource};
 use crate::proxy::{Proxy, Recorded};
+use crate::terraform::Tool;
 
 pub(in crate::faults) struct InProcess<'a> {
     pub(super) operation: &'a Operation,
     pub(super) start: &'a Start,
+    pub(super) tool: Tool,
     pub(super) proxy: &'a Proxy,
     pub(super) state: Option<State>,
 }
@@ -50,7 +52,7 @@ impl InProcess<'_> {
         let mut said = words(&plan.diagnostics);
         let ty = self.operation.resource.type_name();
         let applied = match self.provider().await {
-            Ok(core) => core.apply(ty, &config, prior.as_ref(), &plan).await,
+            Ok(core) => self.applying(core).apply(ty, &config, prior.as_ref(), &plan).await,
             Err(failure) => Err(failure),
         };
         match applied {
@@ -96,6 +98,13 @@ impl InProcess<'_> {
         let config = value(config);
         let plan = core.plan(ty, &config, prior.as_ref()).await?;
         Ok(Some((prior, plan, config)))
+    }
+
+    /// Terraform allows deferrals while it applies, and only then; OpenTofu never does.
+    fn applying(&self, core: Core) -> Core {
+        let deferral_allowed = self.tool != Tool::OpenTofu;
+        let write_only_attributes_allowed = true;
+        core.with_capabilities(Capabilities { deferral_allowed, write_only_attributes_allowed })
     }
 
     /// A provider that was just started and configured.
