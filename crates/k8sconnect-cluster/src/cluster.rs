@@ -6,7 +6,6 @@
 //! stops at a chosen time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -25,6 +24,7 @@ use crate::encode::encode;
 use crate::error::{ConnectionError, Error, Trouble};
 use crate::kinds::Kinds;
 use crate::retry::{Attempts, Ending, Failure};
+use crate::standing::{Patience, Standing};
 use crate::stop::Stop;
 use crate::transport::Transports;
 use crate::warnings::warnings;
@@ -42,9 +42,9 @@ struct Shared {
     kinds: Kinds,
     fingerprint: OnceCell<Option<String>>,
     nobody: Option<Nobody>,
-    /// Whether this server has ever answered: before that, a failure to connect is more likely a
-    /// mistake than a moment of weakness.
-    reached: AtomicBool,
+    standing: Standing,
+    /// What a read may take when nobody set a deadline.
+    read: Duration,
     watches: Arc<Semaphore>,
     stop: Stop,
 }
@@ -79,7 +79,8 @@ impl Cluster {
             transports: Transports::new(connection)?,
             kinds: Kinds::default(),
             fingerprint: OnceCell::new(),
-            reached: AtomicBool::new(false),
+            standing: Standing::default(),
+            read: READ,
             watches: Arc::new(Semaphore::new(WATCHES)),
             stop,
         };
@@ -95,6 +96,10 @@ impl Cluster {
     #[must_use]
     pub fn until(&self, deadline: Instant) -> Self {
         Self { shared: self.shared.clone(), deadline: Some(deadline) }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     pub(crate) fn kinds(&self) -> &Kinds {
@@ -136,8 +141,13 @@ impl Cluster {
 
     async fn converse(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
         let started = Instant::now();
-        let patience = if call.method == Method::GET { READ } else { WRITE };
+        let patience = if call.method == Method::GET { self.shared.read } else { WRITE };
         let deadline = self.deadline.unwrap_or(started + patience);
+        let whose = self.deadline.map_or(Patience::Usual, Patience::Until);
+        if let Some(error) = self.shared.standing.foregone(whose) {
+            tracing::debug!(host = %self.host(), request = call.label(), "given up a moment ago");
+            return Err(error);
+        }
         let mut attempts = Attempts::new(call.repeat, started, deadline);
         let mut renewed = false;
         let mut arrived = Arrival::Never;
@@ -159,8 +169,13 @@ impl Cluster {
             if let Err(Failure::Lost(_) | Failure::Late) = &ended {
                 arrived = Arrival::Maybe;
             }
-            let reached = self.shared.reached.load(Ordering::Relaxed) || ended.is_ok();
-            self.shared.reached.store(reached, Ordering::Relaxed);
+            match &ended {
+                Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.is_passing() => {
+                    self.shared.standing.put_off();
+                }
+                Ok(_) => self.shared.standing.served(),
+                Err(_) => {}
+            }
 
             let ending = match &ended {
                 Ok(Attempt { answered: Answered::Reply(reply), .. })
@@ -202,7 +217,15 @@ impl Cluster {
                 Ok(_) => Ending::Answered { status: 200, retry_after: None },
                 Err(failure) => Ending::Failed(failure),
             };
-            match (attempts.pause(ending, reached, Instant::now()), ended) {
+            let regard = self.shared.standing.regard(whose);
+            let out_of_time = attempts.may_repeat(ending);
+            let given_up = |error: Error| {
+                if out_of_time {
+                    self.shared.standing.gave_up(&error, started.elapsed(), whose);
+                }
+                error
+            };
+            match (attempts.pause(ending, regard, Instant::now()), ended) {
                 (Some(pause), _) => {
                     if started.elapsed() > TELL_AFTER {
                         tracing::warn!(
@@ -229,18 +252,14 @@ impl Cluster {
                     let status = Box::new(reply.refusal());
                     let (attempts, waited) = (attempts.made(), started.elapsed());
                     let host = self.host().to_string();
-                    return Err(Error::NotReady {
-                        host,
-                        status,
-                        attempts,
-                        waited,
-                        asked: retry_after,
-                    });
+                    let asked = retry_after;
+                    let put_off = Error::NotReady { host, status, attempts, waited, asked };
+                    return Err(given_up(put_off));
                 }
                 (None, Ok(Attempt { answered, .. })) => return Ok(answered),
                 (None, Err(failure)) => {
                     let waited = started.elapsed();
-                    return Err(self.give_up(call, failure, arrived, &attempts, waited));
+                    return Err(given_up(self.failed(call, failure, arrived, &attempts, waited)));
                 }
             }
         }
@@ -323,7 +342,7 @@ impl Cluster {
         Error::Interrupted { host, request: call.label(), attempts: tried.made() }
     }
 
-    fn give_up(
+    fn failed(
         &self,
         call: &Call,
         failure: Failure,
@@ -409,3 +428,6 @@ async fn read(response: Response<Incoming>) -> Result<Attempt, Failure> {
         retry_after: retry_after.map(Duration::from_secs),
     })
 }
+
+#[cfg(test)]
+mod tests;

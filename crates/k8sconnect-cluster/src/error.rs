@@ -15,7 +15,7 @@ pub use self::trouble::Trouble;
 mod connection;
 mod trouble;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Error {
     /// The server understood and said no.
     Refused(Box<Status>),

@@ -75,12 +75,30 @@ impl Cluster {
         let mut known = slot.lock().await;
         // An answer that was asked for after we came is as good as our own, hit or miss: this is
         // what makes fifty objects of a missing kind cost two requests rather than fifty.
-        let fresh = known.as_ref().is_some_and(|known| known.asked >= asked);
-        if fresh || known.as_ref().is_some_and(|known| known.find(gvk).is_some()) {
-            return Ok(known.as_ref().map_or(Served::GroupVersionMissing, |it| it.judge(gvk)));
+        if let Some(listing) = &known.listing
+            && (listing.asked >= asked || listing.find(gvk).is_some())
+        {
+            return Ok(listing.judge(gvk));
         }
-        let listing = Listing { asked: Instant::now(), resources: self.resources(gvk).await? };
-        Ok(known.insert(listing).judge(gvk))
+        // So is a failure that came while we waited for it, to whoever has no more time for it.
+        if let Some(failed) = &known.failed
+            && failed.when >= asked
+            && failed.covers(self.deadline())
+        {
+            return Err(failed.error.clone());
+        }
+        let began = Instant::now();
+        match self.resources(gvk).await {
+            Ok(resources) => {
+                known.failed = None;
+                Ok(known.listing.insert(Listing { asked: began, resources }).judge(gvk))
+            }
+            Err(error) => {
+                let (when, deadline) = (Instant::now(), self.deadline());
+                known.failed = Some(Failed { when, deadline, error: error.clone() });
+                Err(error)
+            }
+        }
     }
 
     /// Whether the server offers this for a kind that it serves. Some are answered when they are
@@ -89,7 +107,7 @@ impl Cluster {
         self.kind(gvk).await?;
         let slot = self.kinds().slot(gvk);
         let known = slot.lock().await;
-        let resource = known.as_ref().and_then(|known| known.find(gvk));
+        let resource = known.listing.as_ref().and_then(|known| known.find(gvk));
         Ok(resource.is_none_or(|it| it.verbs.is_empty() || it.has(verb)))
     }
 
@@ -123,7 +141,32 @@ pub(crate) struct Kinds {
     slots: Mutex<HashMap<(String, String), Slot>>,
 }
 
-type Slot = Arc<tokio::sync::Mutex<Option<Listing>>>;
+type Slot = Arc<tokio::sync::Mutex<Known>>;
+
+/// What came of asking for a group version.
+#[derive(Default)]
+struct Known {
+    listing: Option<Listing>,
+    failed: Option<Failed>,
+}
+
+struct Failed {
+    when: Instant,
+    /// How long it was given; `None` is as long as any request.
+    deadline: Option<Instant>,
+    error: Error,
+}
+
+impl Failed {
+    /// Whether whoever has this deadline would have given up by then too.
+    fn covers(&self, other: Option<Instant>) -> bool {
+        match (self.deadline, other) {
+            (None, None) => true,
+            (Some(own), Some(other)) => other <= own,
+            (None, Some(_)) | (Some(_), None) => false,
+        }
+    }
+}
 
 impl Kinds {
     fn slot(&self, gvk: &Gvk) -> Slot {

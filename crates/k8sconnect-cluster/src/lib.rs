@@ -35,6 +35,7 @@ mod pool;
 mod retry;
 mod route;
 mod secret;
+mod standing;
 mod stop;
 mod targets;
 mod tls;

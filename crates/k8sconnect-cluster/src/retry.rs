@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::error::Trouble;
+use crate::standing::Regard;
 
 /// What happens if the server carries a request out twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,8 @@ pub(crate) struct Attempts {
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-const STRANGER: Duration = Duration::from_secs(5);
+/// What a server gets that was never reached.
+pub(crate) const STRANGER: Duration = Duration::from_secs(5);
 
 impl Attempts {
     pub(crate) fn new(repeat: Repeat, started: Instant, deadline: Instant) -> Self {
@@ -72,23 +74,22 @@ impl Attempts {
         self.made += 1;
     }
 
-    /// How long to pause before the next attempt; `None` ends it. `reached`: whether this server
-    /// has ever answered us.
+    /// How long to pause before the next attempt; `None` ends it.
     pub(crate) fn pause(
         &self,
         ending: Ending<'_>,
-        reached: bool,
+        server: Regard,
         now: Instant,
     ) -> Option<Duration> {
         if !self.may_repeat(ending) {
             return None;
         }
-        // Whoever waited in vain did so for all. Each pause would only bring the same memory back.
-        if let (Ending::Failed(Failure::Remembered(_)), false) = (ending, reached) {
-            return None;
-        }
-        let deadline = match ending {
-            Ending::Failed(_) if !reached => self.deadline.min(self.started + STRANGER),
+        let deadline = match (ending, server) {
+            // Whoever waited in vain did so for all. Each pause would only bring the same memory
+            // back.
+            (Ending::Failed(Failure::Remembered(_)), Regard::Stranger) => return None,
+            (Ending::Failed(_), Regard::GivenUp) => return None,
+            (Ending::Failed(_), Regard::Stranger) => self.deadline.min(self.started + STRANGER),
             _ => self.deadline,
         };
         let asked = match ending {
@@ -99,7 +100,8 @@ impl Attempts {
         (now + pause < deadline).then_some(pause)
     }
 
-    fn may_repeat(&self, ending: Ending<'_>) -> bool {
+    /// Whether another attempt would be made, if there were time.
+    pub(crate) fn may_repeat(&self, ending: Ending<'_>) -> bool {
         match (ending, self.repeat) {
             // The server refused to begin, so that repeating is safe for any verb.
             (Ending::Answered { status: 429, .. }, _) => true,
@@ -131,7 +133,7 @@ mod tests {
         let now = Instant::now();
         let mut attempts = Attempts::new(repeat, now, now + Duration::from_secs(30));
         attempts.begin();
-        attempts.pause(ending, true, now)
+        attempts.pause(ending, Regard::Known, now)
     }
 
     fn answered(status: u16) -> Ending<'static> {
@@ -208,8 +210,8 @@ mod tests {
         let attempts = Attempts::new(Repeat::Harmless, now, now + Duration::from_secs(30));
         let refused = Failure::Unsent(Trouble::Refused);
         let later = now + Duration::from_secs(6);
-        assert!(attempts.pause(Ending::Failed(&refused), true, later).is_some());
-        assert!(attempts.pause(Ending::Failed(&refused), false, later).is_none());
+        assert!(attempts.pause(Ending::Failed(&refused), Regard::Known, later).is_some());
+        assert!(attempts.pause(Ending::Failed(&refused), Regard::Stranger, later).is_none());
     }
 
     #[test]
@@ -217,9 +219,11 @@ mod tests {
         let now = Instant::now();
         let attempts = Attempts::new(Repeat::Harmless, now, now + Duration::from_secs(30));
         let remembered = Failure::Remembered(Trouble::Mute);
-        assert!(attempts.pause(Ending::Failed(&remembered), false, now).is_none());
+        assert!(attempts.pause(Ending::Failed(&remembered), Regard::Stranger, now).is_none());
         // A server that has answered before may do so again.
-        assert!(attempts.pause(Ending::Failed(&remembered), true, now).is_some());
+        assert!(attempts.pause(Ending::Failed(&remembered), Regard::Known, now).is_some());
+        let refused = Failure::Unsent(Trouble::Refused);
+        assert!(attempts.pause(Ending::Failed(&refused), Regard::GivenUp, now).is_none());
     }
 
     #[test]
@@ -229,7 +233,7 @@ mod tests {
         let mut longest = Duration::ZERO;
         for _ in 0..40 {
             attempts.begin();
-            longest = longest.max(attempts.pause(answered(503), true, now).unwrap());
+            longest = longest.max(attempts.pause(answered(503), Regard::Known, now).unwrap());
         }
         assert!(longest > FIRST_PAUSE && longest <= LONGEST_PAUSE, "{longest:?}");
     }

@@ -73,8 +73,9 @@ pub(crate) struct Transport {
     client: OnceCell<Client<Handover, Full<Bytes>>>,
     /// How long the first connection may take.
     patience: Duration,
-    /// When it was last waited for in vain, and why. Whoever did has done so for all who ask within
-    /// the time that he waited: each of them would only wait as long, one after the other.
+    /// When it last came to nothing, and why. Whoever waited has done so for all who came meanwhile:
+    /// each of them would only wait as long, one after the other. For silence he has done so for
+    /// all who ask within the time that he waited.
     in_vain: Mutex<Option<(Instant, Trouble)>>,
 }
 
@@ -113,7 +114,8 @@ impl Transport {
         &self,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Failure> {
-        let client = self.client.get_or_try_init(|| self.open()).await?;
+        let came = Instant::now();
+        let client = self.client.get_or_try_init(|| self.open(came)).await?;
         client.request(request).await.map_err(|error| {
             let trouble = Trouble::of(&error);
             match error.is_connect() || was_turned_away(&error) {
@@ -123,28 +125,29 @@ impl Transport {
         })
     }
 
-    async fn open(&self) -> Result<Client<Handover, Full<Bytes>>, Failure> {
-        if let Some((when, trouble)) = &*self.in_vain()
-            && when.elapsed() < self.patience
-        {
-            return Err(Failure::Remembered(trouble.clone()));
+    async fn open(&self, came: Instant) -> Result<Client<Handover, Full<Bytes>>, Failure> {
+        if let Some((when, trouble)) = &*self.in_vain() {
+            if is_silence(trouble) && when.elapsed() < self.patience {
+                return Err(Failure::Remembered(trouble.clone()));
+            }
+            if *when >= came {
+                return Err(Failure::Unsent(trouble.clone()));
+            }
         }
         self.route.set_out();
         let connecting = self.connector.clone().call(self.server.clone());
-        let stream = match timeout(self.patience, connecting).await {
-            Ok(connected) => {
-                connected.map_err(|error| Failure::Unsent(Trouble::of(error.as_ref())))?
-            }
-            Err(_) => {
-                let trouble = match self.route.silence() {
-                    Silence::Nobody => Trouble::Silent,
-                    Silence::Proxy(address) => Trouble::MuteProxy { address },
-                    Silence::Server => Trouble::Mute,
-                };
-                *self.in_vain() = Some((Instant::now(), trouble.clone()));
-                return Err(Failure::Unsent(trouble));
-            }
+        let connected = match timeout(self.patience, connecting).await {
+            Ok(connected) => connected.map_err(|error| Trouble::of(error.as_ref())),
+            Err(_) => Err(match self.route.silence() {
+                Silence::Nobody => Trouble::Silent,
+                Silence::Proxy(address) => Trouble::MuteProxy { address },
+                Silence::Server => Trouble::Mute,
+            }),
         };
+        let stream = connected.map_err(|trouble| {
+            *self.in_vain() = Some((Instant::now(), trouble.clone()));
+            Failure::Unsent(trouble)
+        })?;
         let http2 = stream.connected().is_negotiated_h2();
         let ready = Arc::new(Mutex::new(Some(stream)));
         let connector = Handover { connector: self.connector.clone(), ready };
@@ -161,6 +164,11 @@ impl Transport {
     fn in_vain(&self) -> MutexGuard<'_, Option<(Instant, Trouble)>> {
         self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether nothing was said, for as long as was waited.
+fn is_silence(trouble: &Trouble) -> bool {
+    matches!(trouble, Trouble::Silent | Trouble::Mute | Trouble::MuteProxy { .. })
 }
 
 /// Whether the server said that it has not begun with a request: a server that rolls over winds its

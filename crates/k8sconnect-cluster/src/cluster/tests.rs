@@ -1,0 +1,72 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use k8sconnect_core::identity::Gvk;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::*;
+
+/// A server that answers everything with these words, and how often it was asked.
+async fn answering(words: &'static str) -> (Cluster, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            count.fetch_add(1, Ordering::Relaxed);
+            let _ = stream.read(&mut [0; 4096]).await;
+            let _ = stream.write_all(words.as_bytes()).await;
+        }
+    });
+    let connection = Connection::to(host.parse().unwrap());
+    let mut cluster = Cluster::new(&connection, Stop::default()).unwrap();
+    Arc::get_mut(&mut cluster.shared).unwrap().read = Duration::from_secs(2);
+    (cluster, asked)
+}
+
+/// As Terraform does it: so many objects, ten at once, of three kinds.
+async fn all_ask(cluster: &Cluster, objects: usize) -> (Duration, Vec<Error>) {
+    let began = Instant::now();
+    let ten = Arc::new(Semaphore::new(10));
+    let asking = (0..objects).map(|n| {
+        let (cluster, ten) = (cluster.clone(), ten.clone());
+        tokio::spawn(async move {
+            let _turn = ten.acquire().await;
+            let gvk = Gvk::new(["v1", "apps/v1", "batch/v1"][n % 3], "Thing");
+            cluster.kind(&gvk).await.unwrap_err()
+        })
+    });
+    let mut errors = Vec::new();
+    for task in asking.collect::<Vec<_>>() {
+        errors.push(task.await.unwrap());
+    }
+    (began.elapsed(), errors)
+}
+
+#[tokio::test]
+async fn a_dead_server_is_waited_for_once_however_many_objects_there_are() {
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let connection = Connection::to(format!("http://{dead}").parse().unwrap());
+    let cluster = Cluster::new(&connection, Stop::default()).unwrap();
+    let (took, errors) = all_ask(&cluster, 30).await;
+    assert!(took < Duration::from_secs(7), "{took:?}");
+    for error in errors {
+        assert!(error.to_string().contains("Nothing listens there"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_only_puts_off_is_waited_for_once() {
+    const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
+                        Content-Length: 4\r\n\r\nbusy";
+    let (alone, asked) = answering(BUSY).await;
+    let (once, _) = all_ask(&alone, 1).await;
+    let by_one = asked.load(Ordering::Relaxed);
+    let (cluster, asked) = answering(BUSY).await;
+    let (took, errors) = all_ask(&cluster, 30).await;
+    assert!(took < once * 2, "{took:?} for thirty, {once:?} for one");
+    let by_all = asked.load(Ordering::Relaxed);
+    assert!(by_all <= 5 * by_one, "{by_all} requests for thirty, {by_one} for one");
+    assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
+}
