@@ -50,15 +50,14 @@ pub fn identity(certificate: &str, key: &str) -> Result<Identity, ConnectionErro
 
 pub fn token(text: &str) -> Result<Secret, ConnectionError> {
     let token = text.trim();
-    if token.is_empty() {
-        return Err(unusable("token", "it is empty"));
-    }
+    filled("token", token)?;
     credentials::bearer(token)?;
     Ok(token.into())
 }
 
 /// The name that the server's certificate must carry.
 pub fn server_name(text: &str) -> Result<String, ConnectionError> {
+    filled("tls_server_name", text)?;
     match ServerName::try_from(text) {
         Ok(_) => Ok(text.to_owned()),
         Err(_) => Err(unusable("tls_server_name", "it is neither a DNS name nor an IP address")),
@@ -66,6 +65,7 @@ pub fn server_name(text: &str) -> Result<String, ConnectionError> {
 }
 
 pub fn proxy(text: &str) -> Result<Secret, ConnectionError> {
+    filled("proxy_url", text)?;
     let proxy = Secret::from(text);
     Route::check("proxy_url", &proxy)?;
     Ok(proxy)
@@ -122,6 +122,7 @@ const NUL: &str = "it holds a NUL character, which no program can be handed";
 /// Takes PEM as it is, and base64 of it as clouds hand it out.
 fn pem(field: &'static str, text: &str) -> Result<String, ConnectionError> {
     const MARK: &str = "-----BEGIN ";
+    filled(field, text)?;
     if text.contains(MARK) {
         return Ok(text.to_owned());
     }
@@ -130,6 +131,10 @@ fn pem(field: &'static str, text: &str) -> Result<String, ConnectionError> {
     decoded
         .filter(|pem| pem.contains(MARK))
         .ok_or_else(|| unusable(field, "it is neither PEM nor base64 of PEM"))
+}
+
+fn filled(field: &'static str, text: &str) -> Result<(), ConnectionError> {
+    if text.trim().is_empty() { Err(ConnectionError::Empty { field }) } else { Ok(()) }
 }
 
 fn unusable(field: &'static str, why: &str) -> ConnectionError {

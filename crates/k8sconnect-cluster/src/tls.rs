@@ -12,13 +12,15 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_t
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::sign::{CertifiedKey, SigningKey, SingleCertAndKey};
-use rustls::{
-    ClientConfig, DigitallySignedStruct, InconsistentKeys, RootCertStore, SignatureScheme,
-};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use crate::connection::{Identity, Tls, Trust};
 use crate::error::ConnectionError;
 use crate::secret::Secret;
+use nature::Nature;
+
+mod der;
+mod nature;
 
 /// `identity` is the connection's own or one that a plugin brought.
 pub(crate) fn client_config(
@@ -72,13 +74,13 @@ pub(crate) fn certified(
     identity: &Identity,
 ) -> Result<CertifiedKey, ConnectionError> {
     let chain = certificates(certificate_field, &identity.certificate)?;
-    let certified = CertifiedKey::new(chain, key(key_field, &identity.key)?);
-    match certified.keys_match() {
-        Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
-            Err(ConnectionError::WrongKey { field: key_field })
-        }
-        _ => Ok(certified),
+    let key = key(key_field, &identity.key)?;
+    let shown = chain.first().and_then(|own| der::public_key(own));
+    let shown = shown.ok_or_else(|| no_certificate(certificate_field))?;
+    if key.public_key().is_some_and(|held| held.as_ref() != shown) {
+        return Err(ConnectionError::WrongKey { field: key_field });
     }
+    Ok(CertifiedKey::new(chain, key))
 }
 
 pub(crate) fn key(
@@ -90,7 +92,10 @@ pub(crate) fn key(
     PrivateKeyDer::from_pem_slice(pem.expose().as_bytes())
         .ok()
         .and_then(|key| provider().key_provider.load_private_key(key).ok())
-        .ok_or_else(|| ConnectionError::BadValue { field, why: why.into() })
+        .ok_or_else(|| {
+            let mistaken = Nature::of(pem.expose()).and_then(|nature| nature.for_key(field));
+            mistaken.unwrap_or_else(|| ConnectionError::BadValue { field, why: why.into() })
+        })
 }
 
 fn provider() -> Arc<CryptoProvider> {
@@ -148,14 +153,21 @@ pub(crate) fn certificates(
     let unusable = |why: &str| ConnectionError::BadValue { field, why: why.into() };
     let found = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
     match found {
-        Ok(found) if found.is_empty() => Err(unusable("there is no certificate in PEM in it")),
-        // Whatever else it is, a certificate is a sequence.
-        Ok(found) if found.iter().any(|one| one.first() != Some(&0x30)) => {
-            Err(unusable("what stands in its PEM is no certificate"))
+        Ok(found) if found.is_empty() => {
+            let mistaken = Nature::of(pem).and_then(|nature| nature.for_certificate(field));
+            Err(mistaken.unwrap_or_else(|| unusable("there is no certificate in PEM in it")))
+        }
+        Ok(found) if found.iter().any(|one| der::public_key(one).is_none()) => {
+            Err(no_certificate(field))
         }
         Ok(found) => Ok(found),
         Err(_) => Err(unusable("it is not PEM")),
     }
+}
+
+fn no_certificate(field: &'static str) -> ConnectionError {
+    let why = "what stands in its PEM is no certificate".into();
+    ConnectionError::BadValue { field, why }
 }
 
 /// `insecure-skip-tls-verify`: any certificate will do, but whoever shows it must hold its key.

@@ -11,6 +11,7 @@
 
 use std::error::Error as StdError;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -71,6 +72,10 @@ pub(crate) struct Transport {
     route: Route,
     server: Uri,
     client: OnceCell<Client<Handover, Full<Bytes>>>,
+    /// Whether the server is shown a certificate.
+    shows_certificate: bool,
+    /// Whether it has answered, which it does not if it takes offence at that.
+    has_answered: AtomicBool,
     /// How long the first connection may take.
     patience: Duration,
     /// When it last came to nothing, and why. Whoever waited has done so for all who came meanwhile:
@@ -107,7 +112,16 @@ impl Transport {
         let route = Route::to(&server, connection.proxy.as_ref(), &connection.tls)?;
         let connector = HttpsConnector::new(route.clone(), config, false, names);
         let (client, in_vain) = (OnceCell::new(), Mutex::default());
-        Ok(Self { connector, route, server, client, patience: HANDSHAKE_LIMIT, in_vain })
+        Ok(Self {
+            connector,
+            route,
+            server,
+            client,
+            shows_certificate: identity.is_some(),
+            has_answered: AtomicBool::new(false),
+            patience: HANDSHAKE_LIMIT,
+            in_vain,
+        })
     }
 
     pub(crate) async fn send(
@@ -116,13 +130,27 @@ impl Transport {
     ) -> Result<Response<Incoming>, Failure> {
         let came = Instant::now();
         let client = self.client.get_or_try_init(|| self.open(came)).await?;
-        client.request(request).await.map_err(|error| {
-            let trouble = Trouble::of(&error);
-            match error.is_connect() || was_turned_away(&error) {
-                true => Failure::Unsent(trouble),
-                false => Failure::Lost(trouble),
+        match client.request(request).await {
+            Ok(response) => {
+                self.has_answered.store(true, Ordering::Relaxed);
+                Ok(response)
             }
-        })
+            Err(error) => {
+                let trouble = self.trouble(&error);
+                Err(match error.is_connect() || was_turned_away(&error) {
+                    true => Failure::Unsent(trouble),
+                    false => Failure::Lost(trouble),
+                })
+            }
+        }
+    }
+
+    fn trouble(&self, error: &(dyn StdError + 'static)) -> Trouble {
+        let trouble = Trouble::of(error);
+        match self.shows_certificate && !self.has_answered.load(Ordering::Relaxed) {
+            true => trouble.after_certificate(),
+            false => trouble,
+        }
     }
 
     async fn open(&self, came: Instant) -> Result<Client<Handover, Full<Bytes>>, Failure> {
@@ -137,7 +165,7 @@ impl Transport {
         self.route.set_out();
         let connecting = self.connector.clone().call(self.server.clone());
         let connected = match timeout(self.patience, connecting).await {
-            Ok(connected) => connected.map_err(|error| Trouble::of(error.as_ref())),
+            Ok(connected) => connected.map_err(|error| self.trouble(error.as_ref())),
             Err(_) => Err(match self.route.silence() {
                 Silence::Nobody => Trouble::Silent,
                 Silence::Proxy(address) => Trouble::MuteProxy { address },

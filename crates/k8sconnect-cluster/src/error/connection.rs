@@ -60,6 +60,16 @@ pub enum ConnectionError {
         field: &'static str,
         why: String,
     },
+    /// Something that can be told, and belongs elsewhere.
+    Mistaken {
+        field: &'static str,
+        why: &'static str,
+        advice: &'static str,
+    },
+    /// Nothing, in a field that need not be there.
+    Empty {
+        field: &'static str,
+    },
     /// Half of a pair.
     Alone {
         field: &'static str,
@@ -105,9 +115,10 @@ impl ConnectionError {
             Self::RelativePath { field, .. } => format!("`{field}` is a relative path"),
             Self::UnreadableFile { field, .. } => format!("The file in `{field}` cannot be read"),
             Self::EmptyFile { field, .. } => format!("The file in `{field}` is empty"),
-            Self::BadValue { field, .. } | Self::WrongKey { field } => {
-                format!("`{field}` cannot be used")
-            }
+            Self::BadValue { field, .. }
+            | Self::WrongKey { field }
+            | Self::Mistaken { field, .. }
+            | Self::Empty { field } => format!("`{field}` cannot be used"),
             Self::Alone { field, lacks } => format!("`{field}` is given without `{lacks}`"),
             Self::AuthProvider { .. } => {
                 "The kubeconfig logs in by an `auth-provider`, which is not supported".into()
@@ -139,6 +150,8 @@ impl ConnectionError {
             Self::UnreadableFile { path, why, .. } => format!("`{path}`: {}", sentence(why)),
             Self::EmptyFile { path, .. } => format!("`{path}` is there, and nothing stands in it."),
             Self::WrongKey { .. } => "It is not the key of the client certificate.".into(),
+            Self::Mistaken { why, .. } => sentence(why),
+            Self::Empty { .. } => "It is empty.".into(),
             Self::Alone { .. } => "Each is of use only with the other.".into(),
             Self::AuthProvider { name, .. } => {
                 format!("Kubernetes replaced `{name}` there by credential plugins.")
@@ -177,6 +190,10 @@ impl ConnectionError {
                 }
                 _ => "Correct the value.".into(),
             },
+            Self::Mistaken { advice, .. } => (*advice).into(),
+            Self::Empty { .. } => {
+                "Give it a value; or leave it out, or set it to `null`, where there is none.".into()
+            }
             Self::Alone { lacks, .. } => format!("Add `{lacks}`."),
             Self::AuthProvider { exec, .. } => format!("Log in by `exec` instead, with {exec}."),
             Self::Plugin { advice, .. } => advice.clone(),

@@ -38,6 +38,8 @@ pub enum Trouble {
     NotTls,
     /// The server turned our certificate down.
     ClientCertificate,
+    /// This came of it before the server answered anything, and it was shown a certificate.
+    AfterCertificate(Box<Trouble>),
     Tls {
         why: String,
     },
@@ -80,6 +82,17 @@ impl Trouble {
         found.unwrap_or(Self::Other { why: last })
     }
 
+    /// The same, of a server that was shown a client certificate and has not answered anything yet.
+    /// It need not say that this is what it took offence at, and some just hang up.
+    pub(crate) fn after_certificate(self) -> Self {
+        match self {
+            Self::Closed | Self::Tls { .. } | Self::Other { .. } => {
+                Self::AfterCertificate(Box::new(self))
+            }
+            other => other,
+        }
+    }
+
     fn told_by(error: &(dyn StdError + 'static)) -> Option<Self> {
         if let Some(lookup) = error.downcast_ref::<LookupFailed>() {
             return Some(Self::NameNotFound { why: lookup.0.to_string() });
@@ -94,7 +107,14 @@ impl Trouble {
             return (http.is_incomplete_message() || http.is_closed()).then_some(Self::Closed);
         }
         if let Some(http) = error.downcast_ref::<h2::Error>() {
-            return http.is_go_away().then_some(Self::Closed);
+            // It keeps of what happened below it the kind and the words, and no types.
+            return match http.get_io() {
+                Some(below) if below.to_string().starts_with("received fatal alert") => {
+                    Some(Self::Tls { why: below.to_string() })
+                }
+                Some(below) => Self::told_by(below),
+                None => http.is_go_away().then_some(Self::Closed),
+            };
         }
         match error.downcast_ref::<io::Error>()?.kind() {
             io::ErrorKind::ConnectionRefused => Some(Self::Refused),
@@ -149,6 +169,7 @@ impl Trouble {
     /// Whether asking again a moment later could not help.
     pub(crate) fn is_lasting(&self) -> bool {
         match self {
+            Self::AfterCertificate(trouble) => trouble.is_lasting(),
             Self::UnknownAuthority
             | Self::WrongName { .. }
             | Self::Expired
@@ -202,6 +223,9 @@ impl Trouble {
                     .into()
             }
             Self::ClientCertificate => "It turned the client certificate down.".into(),
+            Self::AfterCertificate(trouble) => {
+                format!("{} It had been shown the client certificate.", trouble.why())
+            }
             Self::Tls { why } => format!("TLS could not be set up ({why})."),
             Self::Proxy { why } => format!("The proxy could not be used ({why})."),
             Self::Other { why } => format!("The connection failed ({why})."),
@@ -210,6 +234,12 @@ impl Trouble {
 
     pub(crate) fn advice(&self) -> String {
         match self {
+            Self::AfterCertificate(trouble) => {
+                let other = trouble.advice();
+                let own = "Check that the client certificate and its key belong together, and to \
+                           this cluster, and that it has not expired.";
+                return format!("{own} {}", other.replacen("Check", "Check also", 1));
+            }
             Self::NameNotFound { .. } => {
                 "Check the spelling of the host, and that this machine's \
                 DNS knows it: private clusters are often known inside their network only."
@@ -315,6 +345,18 @@ mod tests {
             ProxyFailed::of(&io::Error::other("tunnel error: proxy authorization required"));
         assert_eq!(Trouble::of(&login), Trouble::ProxyLogin);
         assert!(Trouble::of(&login).is_lasting(), "the same login is refused again");
+    }
+
+    #[test]
+    fn a_server_that_hangs_up_on_a_certificate_leads_to_the_certificate() {
+        let alert = rustls::Error::AlertReceived(AlertDescription::IllegalParameter);
+        for trouble in [wrapped(alert), Trouble::Closed] {
+            let lasting = trouble.is_lasting();
+            let shown = trouble.after_certificate();
+            assert!(shown.advice().starts_with("Check that the client certificate"), "{shown:?}");
+            assert_eq!(shown.is_lasting(), lasting);
+        }
+        assert_eq!(Trouble::Refused.after_certificate(), Trouble::Refused);
     }
 
     #[test]

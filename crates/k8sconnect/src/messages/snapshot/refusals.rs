@@ -120,6 +120,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         Trouble::NotTls,
         Trouble::Silent,
         Trouble::Mute,
+        Trouble::AfterCertificate(Box::new(Trouble::Closed)),
         Trouble::MuteProxy { address: "socks5://proxy.example:1080".into() },
     ] {
         let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
