@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use http::Uri;
 use http::uri::{Authority, Scheme};
+use k8sconnect_core::scrub::Content;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -114,6 +115,12 @@ impl FromStr for Host {
         let text = text.trim();
         let full = if text.contains("://") { text.into() } else { format!("https://{text}") };
         let refused = |why: &str| ConnectionError::BadHost { why: why.into() };
+        // Every error of a server names its host.
+        if let Some(content @ (Content::Pem | Content::Document | Content::Token)) =
+            Content::of(text)
+        {
+            return Err(refused(&format!("it looks like {content}, and is not shown")));
+        }
         let parts = full.parse::<Uri>().map_err(|e| refused(&e.to_string()))?.into_parts();
         let scheme = parts.scheme.unwrap_or(Scheme::HTTPS);
         if scheme != Scheme::HTTPS && scheme != Scheme::HTTP {

@@ -8,6 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use k8sconnect_core::rejection::Status;
+use k8sconnect_core::scrub::quoted;
 
 pub use self::connection::ConnectionError;
 pub use self::trouble::Trouble;
@@ -123,15 +124,15 @@ impl Error {
             Self::Refused(status) => server_said(status),
             Self::Unauthorized { plugin: None, status, .. } => server_said(status),
             Self::Unauthorized { plugin: Some(plugin), status, .. } => format!(
-                "{} The credentials come from the plugin `{plugin}`, which was run again in vain.",
-                sentence(server_said(status))
+                "{} The credentials come from the plugin {}, which was run again in vain.",
+                sentence(server_said(status)),
+                quoted(plugin)
             ),
             Self::Anonymous { user, status, .. } => {
                 let nobody = match user {
                     Some(user) => {
-                        format!(
-                            "No credentials were sent: user `{user}` in the kubeconfig has none."
-                        )
+                        let user = quoted(user);
+                        format!("No credentials were sent: user {user} in the kubeconfig has none.")
                     }
                     None => {
                         "No credentials were sent: the context in the kubeconfig names no user."
@@ -187,8 +188,9 @@ impl Error {
             }
             .into(),
             Self::Unauthorized { plugin: Some(plugin), .. } => format!(
-                "Run `{plugin}` by hand: check that its login has not expired, and that it is for \
-                 this cluster."
+                "Run {} by hand: check that its login has not expired, and that it is for this \
+                 cluster.",
+                quoted(plugin)
             ),
             Self::Unauthorized { .. } => "Check that the token or client certificate belongs to \
                 this cluster and has not expired, or fetch a new one."

@@ -8,7 +8,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use k8sconnect_core::{scrub, time};
+use k8sconnect_core::scrub::{self, quoted};
+use k8sconnect_core::time;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -84,14 +85,9 @@ fn command(plugin: &Exec) -> Command {
 
 /// The end of what it wrote, without any secret it was given.
 fn complaint(stderr: &[u8], plugin: &Exec) -> String {
-    let mut text = String::from_utf8_lossy(stderr).trim().to_owned();
-    // Short values would shred the text and are no secrets.
-    for secret in plugin.args.iter().chain(plugin.env.iter().map(|(_, value)| value)) {
-        if secret.expose().len() >= 8 {
-            text = text.replace(secret.expose(), "(hidden)");
-        }
-    }
-    let text = scrub::without_credentials(&text);
+    let text = String::from_utf8_lossy(stderr);
+    let secrets = plugin.args.iter().chain(plugin.env.iter().map(|(_, value)| value));
+    let text = scrub::without_these(text.trim(), secrets.map(Secret::expose));
     let skipped = text.chars().count().saturating_sub(LONGEST_COMPLAINT);
     let end = text.chars().skip(skipped).collect::<String>();
     if end.is_empty() { String::new() } else { format!(", saying: {end}") }
@@ -122,8 +118,10 @@ fn read(plugin: &Exec, output: &[u8]) -> Result<Brought, String> {
         .map_err(|_| "what it printed is not an `ExecCredential` in JSON".to_owned())?;
     if answer.kind != "ExecCredential" || answer.api_version != plugin.api_version {
         return Err(format!(
-            "it was asked for an `ExecCredential` of `{}` and printed a `{}` of `{}`",
-            plugin.api_version, answer.kind, answer.api_version
+            "it was asked for an `ExecCredential` of `{}` and printed a {} of {}",
+            plugin.api_version,
+            quoted(&answer.kind),
+            quoted(&answer.api_version)
         ));
     }
     let given = answer.status.ok_or("it printed no `status`")?;

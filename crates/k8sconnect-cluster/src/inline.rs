@@ -6,6 +6,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use k8sconnect_core::scrub::quoted;
 use rustls::pki_types::ServerName;
 
 use crate::connection::{Identity, Trust};
@@ -99,11 +100,12 @@ pub fn plugin_variable(name: &str, value: &str) -> Result<(String, Secret), Conn
     let why = match name.split_once('=') {
         Some(("", _)) => Some("a name in it begins with `=`".to_owned()),
         Some((name, _)) => Some(format!(
-            "the name `{name}` in it is followed by a `=`: what follows belongs into its value"
+            "the name {} in it is followed by a `=`: what follows belongs into its value",
+            quoted(name)
         )),
         None if name.is_empty() => Some("a name in it is empty".to_owned()),
         None if name.contains('\0') => Some(NUL.to_owned()),
-        None if value.contains('\0') => Some(format!("of the value of `{name}`: {NUL}")),
+        None if value.contains('\0') => Some(format!("of the value of {}: {NUL}", quoted(name))),
         None => None,
     };
     if let Some(why) = why {

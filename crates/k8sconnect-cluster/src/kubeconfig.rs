@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use k8sconnect_core::scrub::Content;
 use serde_json::{Value, json};
 
 use self::text::{ClusterEntry, ExecEntry, Kubeconfig, Named, UserEntry};
@@ -24,7 +25,7 @@ pub use files::KubeconfigFiles;
 impl Connection {
     /// Takes a kubeconfig given as text, which has no folder for relative paths to start from.
     pub fn from_kubeconfig(text: &str, context: Option<&str>) -> Result<Self, ConnectionError> {
-        resolve(&text::parse(text)?.filled()?, context, Base::None)
+        resolve(&text::parse(text)?.filled()?, context)
     }
 }
 
@@ -37,11 +38,18 @@ enum Base<'a> {
 
 impl Base<'_> {
     fn path(self, field: &'static str, path: &str) -> Result<PathBuf, ConnectionError> {
-        match self {
-            _ if Path::new(path).is_absolute() => Ok(path.into()),
-            Self::Folder(folder) => Ok(folder.join(path)),
-            Self::None => Err(ConnectionError::RelativePath { field, path: path.into() }),
+        let whole = match self {
+            _ if Path::new(path).is_absolute() => Some(path.into()),
+            Self::Folder(folder) => Some(folder.join(path)),
+            Self::None => None,
+        };
+        // What looks like content may be an odd name after all, if there is a file of that name.
+        if let Some(content) = Content::of(path)
+            && !whole.as_ref().is_some_and(|path: &PathBuf| path.exists())
+        {
+            return Err(ConnectionError::ContentForPath { field, content });
         }
+        whole.ok_or_else(|| ConnectionError::RelativePath { field, path: path.into() })
     }
 
     /// A value that may stand inline as base64 or in a file; the inline one wins.
@@ -59,11 +67,7 @@ impl Base<'_> {
     }
 }
 
-fn resolve(
-    config: &Kubeconfig,
-    context: Option<&str>,
-    base: Base<'_>,
-) -> Result<Connection, ConnectionError> {
+fn resolve(config: &Kubeconfig, context: Option<&str>) -> Result<Connection, ConnectionError> {
     let names = || config.contexts.iter().map(|it| it.name.clone()).collect();
     let current = config.current_context.as_deref().filter(|name| !name.is_empty());
     let name = match (context.or(current), config.contexts.as_slice()) {
@@ -85,11 +89,11 @@ fn resolve(
     };
     let of_cluster = |error| cluster.blamed("cluster", error);
     let of_user = |error| user.blamed("user", error);
-    let (trust, authority) = trust(&cluster.value, base).map_err(of_cluster)?;
-    let identity = identity(&user.value, base).map_err(of_user)?;
+    let (trust, authority) = trust(&cluster.value, cluster.base()).map_err(of_cluster)?;
+    let identity = identity(&user.value, user.base()).map_err(of_user)?;
     let server_name = cluster.value.tls_server_name.clone().filter(|name| !name.is_empty());
     let server = cluster.value.server.as_deref().unwrap_or_default();
-    let auth = auth(&cluster.value, authority.as_deref(), &user.value, base).map_err(of_user)?;
+    let auth = auth(&cluster.value, authority.as_deref(), user).map_err(of_user)?;
     Ok(Connection {
         host: server.parse().map_err(of_cluster)?,
         auth,
@@ -161,9 +165,9 @@ fn identity(user: &UserEntry, base: Base<'_>) -> Result<Option<Identity>, Connec
 fn auth(
     cluster: &ClusterEntry,
     authority: Option<&str>,
-    user: &UserEntry,
-    base: Base<'_>,
+    user: &Named<UserEntry>,
 ) -> Result<Auth, ConnectionError> {
+    let (user, base) = (&user.value, user.base());
     if let Some(provider) = &user.auth_provider {
         let exec = match provider.name.as_str() {
             "gcp" => "`gke-gcloud-auth-plugin`",

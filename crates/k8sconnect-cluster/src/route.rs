@@ -20,6 +20,7 @@ use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
+use k8sconnect_core::scrub::Content;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
@@ -170,11 +171,17 @@ fn intercept(
 ) -> Result<Intercept, ConnectionError> {
     let rules = Matcher::builder().all(proxy.expose()).build();
     let bad = |why: &str| ConnectionError::BadValue { field, why: why.into() };
-    rules.intercept(server).ok_or_else(|| match proxy.expose().split_once("://") {
+    let intercept = rules.intercept(server);
+    let intercept = intercept.ok_or_else(|| match proxy.expose().split_once("://") {
         Some((_, "" | "/")) => bad("it names no host"),
         Some(_) => unknown_scheme(field),
         None => bad("it is not a URL"),
-    })
+    })?;
+    // The host is named where the proxy does not answer.
+    match intercept.uri().host().and_then(Content::of) {
+        Some(content) => Err(bad(&format!("its host looks like {content}"))),
+        None => Ok(intercept),
+    }
 }
 
 fn unknown_scheme(field: &'static str) -> ConnectionError {

@@ -10,6 +10,7 @@
 //! that it leaves in a sentence. Where such a one stands in the server's prose, and not where values
 //! are quoted, the words are not shown at all.
 
+mod content;
 mod credentials;
 mod forms;
 mod frame;
@@ -24,7 +25,8 @@ use crate::secrecy::Secrecy;
 use forms::forms_of;
 use frame::Frame;
 
-pub use credentials::without_credentials;
+pub use content::{Content, quoted};
+pub use credentials::{without_credentials, without_these};
 
 /// Shorter values also occur inside of ordinary words, and are cut only where they stand alone.
 const SHORTEST: usize = 4;

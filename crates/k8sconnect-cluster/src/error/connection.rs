@@ -2,10 +2,12 @@
 //!
 //! Fields are named as they are spelt where they stand: in a kubeconfig, or in the `cluster`
 //! attribute. What a field holds is never shown: it may be a credential, also where it should not
-//! be.
+//! be. Of a path, a name or a command, which are, just what cannot be a credential by mistake.
 
 use std::fmt;
 use std::path::Path;
+
+use k8sconnect_core::scrub::{Content, quoted, without_credentials};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
@@ -41,6 +43,11 @@ pub enum ConnectionError {
     RelativePath {
         field: &'static str,
         path: String,
+    },
+    /// The content of a file, or something else, where its path belongs.
+    ContentForPath {
+        field: &'static str,
+        content: Content,
     },
     UnreadableFile {
         field: &'static str,
@@ -104,15 +111,27 @@ impl ConnectionError {
             Self::BadHost { .. } => "The cluster's host is not an address".into(),
             Self::BadKubeconfig { file: None, .. } => "The kubeconfig cannot be read".into(),
             Self::BadKubeconfig { file: Some(file), .. } => {
-                format!("The kubeconfig `{file}` cannot be read")
+                format!("The kubeconfig {} cannot be read", quoted(file))
             }
             Self::Entry { error, .. } => error.what(),
             Self::NoContextChosen { .. } => {
                 "The kubeconfig does not say which context to use".into()
             }
-            Self::UnknownContext { name, .. } => format!("The kubeconfig has no context `{name}`"),
-            Self::Missing { what, name } => format!("The kubeconfig has no {what} `{name}`"),
+            Self::UnknownContext { name, .. } => {
+                format!("The kubeconfig has no context {}", quoted(name))
+            }
+            Self::Missing { what, name } => {
+                format!("The kubeconfig has no {what} {}", quoted(name))
+            }
             Self::RelativePath { field, .. } => format!("`{field}` is a relative path"),
+            Self::ContentForPath { field, content: Content::Document }
+                if is_list_of_kubeconfigs(field) =>
+            {
+                format!("`{field}` holds the text of a kubeconfig, not its path")
+            }
+            Self::ContentForPath { field, .. } => {
+                format!("`{field}` holds something else than a path")
+            }
             Self::UnreadableFile { field, .. } => format!("The file in `{field}` cannot be read"),
             Self::EmptyFile { field, .. } => format!("The file in `{field}` is empty"),
             Self::BadValue { field, .. }
@@ -124,7 +143,7 @@ impl ConnectionError {
                 "The kubeconfig logs in by an `auth-provider`, which is not supported".into()
             }
             Self::Plugin { command, .. } => {
-                format!("The credential plugin `{command}` brought no credential")
+                format!("The credential plugin {} brought no credential", quoted(command))
             }
         }
     }
@@ -135,7 +154,8 @@ impl ConnectionError {
             | Self::BadKubeconfig { why, .. }
             | Self::BadValue { why, .. } => sentence(why),
             Self::Entry { what, name, file, error } => {
-                format!("{} See the {what} `{name}` in `{file}`.", error.why())
+                let (name, file) = (quoted(name), quoted(file));
+                format!("{} See the {what} {name} in {file}.", error.why())
             }
             Self::NoContextChosen { contexts } => {
                 format!("It has no `current-context`, and these contexts: {}.", listed(contexts))
@@ -145,16 +165,29 @@ impl ConnectionError {
             }
             Self::Missing { .. } => "The chosen context refers to it.".into(),
             Self::RelativePath { path, .. } => {
-                format!("`{path}` is relative to a file, and this kubeconfig was given as text.")
+                let path = quoted(path);
+                format!("{path} is relative to a file, and this kubeconfig was given as text.")
             }
-            Self::UnreadableFile { path, why, .. } => format!("`{path}`: {}", sentence(why)),
-            Self::EmptyFile { path, .. } => format!("`{path}` is there, and nothing stands in it."),
+            Self::ContentForPath { field, content } => {
+                let meant = match is_list_of_kubeconfigs(field) {
+                    true => "The paths of files belong there",
+                    false => "The path of a file belongs there",
+                };
+                format!("{meant}, and what stands there looks like {content}. It is not shown.")
+            }
+            Self::UnreadableFile { path, why, .. } => {
+                format!("{}: {}", quoted(path), sentence(why))
+            }
+            Self::EmptyFile { path, .. } => {
+                format!("{} is there, and nothing stands in it.", quoted(path))
+            }
             Self::WrongKey { .. } => "It is not the key of the client certificate.".into(),
             Self::Mistaken { why, .. } => sentence(why),
             Self::Empty { .. } => "It is empty.".into(),
             Self::Alone { .. } => "Each is of use only with the other.".into(),
             Self::AuthProvider { name, .. } => {
-                format!("Kubernetes replaced `{name}` there by credential plugins.")
+                let name = quoted(name);
+                format!("Kubernetes replaced {name} there by credential plugins.")
             }
             Self::Plugin { why, .. } => sentence(why),
         }
@@ -176,6 +209,17 @@ impl ConnectionError {
             Self::RelativePath { field, .. } => {
                 format!("Use an absolute path, or put the content into `{field}-data`.")
             }
+            Self::ContentForPath { field, .. } => match *field {
+                "config_path" => "Put the text of a kubeconfig into `kubeconfig`, for example \
+                    `kubeconfig = file(\"…\")`; write its path into `config_path`."
+                    .into(),
+                "tokenFile" => "Put a token into `token`, and the path of its file here.".into(),
+                "certificate-authority" | "client-certificate" | "client-key" => format!(
+                    "Put the content, in base64, into `{field}-data`, and the path of its file \
+                     here."
+                ),
+                _ => "Write the path.".into(),
+            },
             Self::UnreadableFile { .. } => "Check the path and who may read it.".into(),
             Self::EmptyFile { .. } => {
                 "Check the path, and that whoever writes it has done so.".into()
@@ -196,7 +240,8 @@ impl ConnectionError {
             }
             Self::Alone { lacks, .. } => format!("Add `{lacks}`."),
             Self::AuthProvider { exec, .. } => format!("Log in by `exec` instead, with {exec}."),
-            Self::Plugin { advice, .. } => advice.clone(),
+            // It may be the kubeconfig's own hint.
+            Self::Plugin { advice, .. } => without_credentials(advice),
         }
     }
 }
@@ -209,11 +254,15 @@ fn sentence(text: &str) -> String {
     format!("{first}{}{stop}", letters.as_str())
 }
 
+fn is_list_of_kubeconfigs(field: &str) -> bool {
+    matches!(field, "config_path" | "KUBECONFIG")
+}
+
 fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none".into();
     }
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Display for ConnectionError {

@@ -72,8 +72,10 @@ async fn the_plugin_is_told_that_nobody_is_there() {
 
 #[tokio::test]
 async fn a_failure_is_told_in_the_plugins_words_without_its_secrets() {
-    let error = refused(plugin("echo \"login of $SECRET has expired\" >&2; exit 3")).await;
-    assert!(error.contains("login of (hidden) has expired"), "{error}");
+    let script =
+        "echo \"login of $SECRET, $(printf %s $SECRET | base64), has expired\" >&2; exit 3";
+    let error = refused(plugin(script)).await;
+    assert!(error.contains("login of (hidden), (hidden), has expired"), "{error}");
     assert!(!error.contains("hunter2"), "{error}");
 }
 

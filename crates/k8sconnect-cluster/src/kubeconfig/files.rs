@@ -7,8 +7,10 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::text::{self, Kubeconfig, Named, UserEntry};
-use super::{Base, find, resolve};
+use k8sconnect_core::scrub::Content;
+
+use super::text::{self, Kubeconfig, Named};
+use super::{find, resolve};
 use crate::connection::Connection;
 use crate::error::ConnectionError;
 
@@ -21,6 +23,12 @@ impl KubeconfigFiles {
     /// Reads a list of paths, written as the operating system writes lists of paths. A `~/` at the
     /// start of one is the home folder.
     pub fn load(list: &str) -> Result<Self, ConnectionError> {
+        Self::load_from("config_path", list)
+    }
+
+    /// The same, of a list that stands elsewhere: in the variable `KUBECONFIG`.
+    pub fn load_from(field: &'static str, list: &str) -> Result<Self, ConnectionError> {
+        Self::check(field, list)?;
         let mut files = Vec::new();
         let mut nothing = None;
         for path in std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()) {
@@ -29,7 +37,7 @@ impl KubeconfigFiles {
                 Ok(text) => {
                     let config = text::parse(&text).map_err(|error| error.in_file(&path))?;
                     if config.is_empty {
-                        let (field, path) = ("config_path", path.display().to_string());
+                        let path = path.display().to_string();
                         nothing = nothing.or(Some(ConnectionError::EmptyFile { field, path }));
                         continue;
                     }
@@ -37,9 +45,9 @@ impl KubeconfigFiles {
                     files.push((path.clone(), rooted(config, &path, folder)));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    nothing = nothing.or(Some(unreadable(&path, &error)));
+                    nothing = nothing.or(Some(unreadable(field, &path, &error)));
                 }
-                Err(error) => return Err(unreadable(&path, &error)),
+                Err(error) => return Err(unreadable(field, &path, &error)),
             }
         }
         match (files.is_empty(), nothing) {
@@ -49,6 +57,15 @@ impl KubeconfigFiles {
                 let why = "its path is empty".into();
                 Err(ConnectionError::BadKubeconfig { file: None, why })
             }
+        }
+    }
+
+    /// Refuses what is the text of a kubeconfig, or of something else, and no list of paths. Asks
+    /// for no file.
+    pub fn check(field: &'static str, list: &str) -> Result<(), ConnectionError> {
+        match Content::of(list) {
+            None | Some(Content::Scrambled) => Ok(()),
+            Some(content) => Err(ConnectionError::ContentForPath { field, content }),
         }
     }
 
@@ -95,7 +112,7 @@ impl KubeconfigFiles {
             first
         });
         match merged {
-            Some(merged) => resolve(&merged, context, Base::Folder(Path::new(""))),
+            Some(merged) => resolve(&merged, context),
             None => Err(ConnectionError::BadKubeconfig { file: None, why: "it is empty".into() }),
         }
     }
@@ -111,29 +128,13 @@ fn add<T>(entries: &mut Vec<Named<T>>, later: Vec<Named<T>>) {
 
 /// Each entry knows its file. Relative paths start from the folder of that.
 fn rooted(mut config: Kubeconfig, file: &Path, folder: &Path) -> Kubeconfig {
-    let root = |path: &mut Option<String>| {
-        if let Some(path) = path {
-            *path = folder.join(&*path).display().to_string();
-        }
-    };
-    for cluster in &mut config.clusters {
-        cluster.file = Some(file.to_owned());
-        root(&mut cluster.value.certificate_authority);
-    }
-    for Named { value: UserEntry { exec, .. }, .. } in &mut config.users {
-        // A bare name is looked up in PATH.
-        if let Some(exec) = exec
-            && exec.command.contains(std::path::is_separator)
-        {
-            exec.command = folder.join(&exec.command).display().to_string();
+    fn root<T>(entries: &mut [Named<T>], file: &Path, folder: &Path) {
+        for entry in entries {
+            (entry.file, entry.folder) = (Some(file.to_owned()), Some(folder.to_owned()));
         }
     }
-    for user in &mut config.users {
-        user.file = Some(file.to_owned());
-        root(&mut user.value.client_certificate);
-        root(&mut user.value.client_key);
-        root(&mut user.value.token_file);
-    }
+    root(&mut config.clusters, file, folder);
+    root(&mut config.users, file, folder);
     config
 }
 
@@ -144,9 +145,9 @@ fn at_home(path: &Path) -> PathBuf {
     }
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> ConnectionError {
+fn unreadable(field: &'static str, path: &Path, error: &std::io::Error) -> ConnectionError {
     ConnectionError::UnreadableFile {
-        field: "config_path",
+        field,
         path: path.display().to_string(),
         why: error.to_string(),
     }

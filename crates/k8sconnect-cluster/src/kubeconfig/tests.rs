@@ -241,6 +241,94 @@ fn what_is_no_kubeconfig_is_refused_without_quoting_it() {
     assert!(!error.to_string().contains("hunter2"), "{error}");
 }
 
+/// A key in PEM, the same in base64, a token, a kubeconfig: with what none of them may be shown by.
+fn contents() -> Vec<(String, [&'static str; 2])> {
+    let key =
+        "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIhunter2abc\n-----END EC PRIVATE KEY-----\n";
+    let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodW50ZXIyIn0.aHVudGVyMg";
+    vec![
+        (key.to_owned(), ["MHcCAQ", "hunter2"]),
+        (BASE64.encode(key), ["LS0tLS1", "TUhjQ0FR"]),
+        (token.to_owned(), ["eyJ", "aHVudGVyMg"]),
+        (config("", "token: hunter2"), ["hunter2", "k.example"]),
+        (BASE64.encode(config("", "token: hunter2")), ["YXBpVmVy", "aHVudGVyMg"]),
+        ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b".into(), ["9f86d", "4f1b"]),
+    ]
+}
+
+#[test]
+fn content_in_place_of_a_path_is_told_as_that_and_never_quoted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config");
+    for (content, marks) in contents() {
+        let text = serde_json::Value::from(content.as_str());
+        for (cluster, user, field, belongs) in [
+            (
+                format!("certificate-authority: {text}"),
+                "{}".into(),
+                "certificate-authority",
+                "-data`",
+            ),
+            (String::new(), format!("client-key: {text}"), "client-key", "`client-key-data`"),
+            (String::new(), format!("client-certificate: {text}"), "client-certificate", "-data`"),
+            (String::new(), format!("tokenFile: {text}"), "tokenFile", "into `token`"),
+        ] {
+            let text = config(&cluster, &user);
+            fs::write(&file, &text).unwrap();
+            let files = KubeconfigFiles::load(&file.display().to_string()).unwrap();
+            for error in [
+                Connection::from_kubeconfig(&text, None).expect_err("it is no path"),
+                files.connection(None).expect_err("it is no path"),
+            ] {
+                let told = error.to_string();
+                assert!(told.contains(&format!("`{field}` holds something else than a path")));
+                assert!(told.contains(belongs), "{told}");
+                assert!(!marks.iter().any(|mark| told.contains(mark)), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_that_could_be_a_credential_by_mistake_is_quoted() {
+    let plugin = "exec: {apiVersion: client.authentication.k8s.io/v1, command: CONTENT}";
+    for (content, marks) in contents() {
+        let text = serde_json::Value::from(content.as_str()).to_string();
+        let mut errors = vec![
+            Connection::from_kubeconfig(TWO, Some(&content)).err(),
+            Connection::from_kubeconfig(&TWO.replace("c3", &text), Some("broken")).err(),
+            take("", &format!("auth-provider: {{name: {text}}}")).err(),
+            take("", &plugin.replace("CONTENT", &format!("{text}, installHint: {text}"))).err(),
+            Connection::from_kubeconfig(&TWO.replace("name: one", &format!("name: {text}")), None)
+                .err(),
+            KubeconfigFiles::load(&content).err(),
+            KubeconfigFiles::load(&format!("/nowhere:{content}")).err(),
+            content.parse::<crate::Host>().err(),
+            crate::inline::proxy(&format!("http://{content}")).err(),
+            crate::inline::plugin_variable(&format!("{content}="), "").err(),
+        ];
+        errors.extend([Some(ConnectionError::Plugin {
+            command: content.clone(),
+            why: "it is not there".into(),
+            advice: "Get it.".into(),
+        })]);
+        for told in errors.into_iter().flatten().map(|error| error.to_string()) {
+            assert!(!marks.iter().any(|mark| told.contains(mark)), "{told}");
+        }
+    }
+}
+
+#[test]
+fn the_text_of_a_kubeconfig_is_no_path() {
+    let text = config("", "token: hunter2");
+    let told = KubeconfigFiles::load(&text).err().unwrap().to_string();
+    assert!(told.contains("`config_path` holds the text of a kubeconfig, not its path"), "{told}");
+    assert!(told.contains("into `kubeconfig`"), "{told}");
+    let told = KubeconfigFiles::load_from("KUBECONFIG", &text).err().unwrap().to_string();
+    assert!(told.contains("`KUBECONFIG` holds the text of a kubeconfig"), "{told}");
+    assert!(told.contains("The paths of files belong there"), "{told}");
+}
+
 fn samples() -> Vec<String> {
     let (certificate, key) = pair();
     let (certificate, key) = (BASE64.encode(certificate), BASE64.encode(key));

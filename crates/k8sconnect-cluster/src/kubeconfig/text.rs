@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use k8sconnect_core::recent::Recent;
-use k8sconnect_core::yaml;
+use k8sconnect_core::{scrub, yaml};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::Base;
 use crate::error::ConnectionError;
 
 pub(super) fn parse(text: &str) -> Result<Kubeconfig, ConnectionError> {
@@ -59,7 +60,7 @@ fn misshapen(config: &Value) -> Option<String> {
         let reads = |entry: &Value| serde_json::from_value::<Named<T>>(entry.clone()).is_ok();
         let entry = entries.iter().find(|entry| !reads(entry))?;
         Some(match entry["name"].as_str() {
-            Some(name) => format!("the entry `{name}` in `{list}`"),
+            Some(name) => format!("the entry {} in `{list}`", scrub::quoted(name)),
             None => format!("an entry without a name in `{list}`"),
         })
     }
@@ -106,9 +107,16 @@ pub(super) struct Named<T> {
     /// Where it stands, if that is a file.
     #[serde(skip)]
     pub(super) file: Option<PathBuf>,
+    /// The folder of that file, from which relative paths start.
+    #[serde(skip)]
+    pub(super) folder: Option<PathBuf>,
 }
 
 impl<T> Named<T> {
+    pub(super) fn base(&self) -> Base<'_> {
+        self.folder.as_deref().map_or(Base::None, Base::Folder)
+    }
+
     /// What is wrong with this entry.
     pub(super) fn blamed(&self, what: &'static str, error: ConnectionError) -> ConnectionError {
         let Some(file) = &self.file else {

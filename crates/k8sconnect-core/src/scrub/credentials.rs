@@ -5,22 +5,59 @@
 //! surroundings decide. It cuts rather too much than too little; what it cannot know is a secret
 //! that looks like any other word and stands beside nothing that calls it one.
 
+use serde_json::Value;
+
+use super::forms::forms_of;
+
 const CUT: &str = "(hidden)";
 
 /// What stands after these is hidden, whatever it looks like.
-const SECRETS: [&str; 6] =
-    ["password", "passwd", "secret", "secret_key", "secret_access_key", "private_key"];
+const SECRETS: [&str; 7] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "secret_key",
+    "secret_access_key",
+    "private_key",
+];
 /// What stands after these is hidden unless it looks like a word: `token: expired` says something.
-const TOKENS: [&str; 6] = ["token", "assertion", "api_key", "apikey", "access_key", "credential"];
+const TOKENS: [&str; 8] = [
+    "token",
+    "assertion",
+    "api_key",
+    "apikey",
+    "access_key",
+    "credential",
+    // Whoever has the signature of an address may go there.
+    "signature",
+    "sig",
+];
 /// As they stand in an `Authorization` header.
 const SCHEMES: [&str; 2] = ["bearer", "basic"];
 /// No word, name or number is so long.
 const LONG: usize = 40;
 
+/// Shorter ones would shred the words, and are no secrets.
+const SHORTEST: usize = 8;
+
 /// The same words with all that looks like a credential replaced.
 pub fn without_credentials(words: &str) -> String {
+    without_these(words, [])
+}
+
+/// The same, and without these, in every form that they may have there.
+pub fn without_these<'a>(words: &str, secrets: impl IntoIterator<Item = &'a str>) -> String {
+    let forms = secrets.into_iter().flat_map(|secret| forms_of(&Value::from(secret)));
+    let mut forms: Vec<_> = forms.filter(|form| form.trim().len() >= SHORTEST).collect();
+    // The longest first, so that no part of one is left standing.
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    let mut words = without_pem(words);
+    for form in forms {
+        words = words.replace(&form, CUT);
+    }
     let mut shown = String::new();
-    let mut rest = words;
+    let mut rest = words.as_str();
     while let Some(first) = rest.chars().next() {
         let end = match is_opaque(first) {
             true => rest.find(|c| !is_opaque(c)).unwrap_or(rest.len()),
@@ -32,6 +69,21 @@ pub fn without_credentials(words: &str) -> String {
         rest = after;
     }
     shown
+}
+
+/// A key is hidden from its first to its last line, however short that is. One that has no end is
+/// cut off, and goes on to the end of the words.
+fn without_pem(words: &str) -> String {
+    const DASHES: &str = "-----";
+    let mut shown = String::new();
+    let mut rest = words;
+    while let Some((before, body)) = rest.split_once("-----BEGIN") {
+        shown.push_str(before);
+        shown.push_str(CUT);
+        let after = body.split_once("-----END").and_then(|(_, end)| end.split_once(DASHES));
+        rest = after.map_or("", |(_, after)| after);
+    }
+    shown + rest
 }
 
 /// Whether a token may hold it.
@@ -109,12 +161,38 @@ mod tests {
             ("password='correct horse'".to_owned(), "password='(hidden) horse'"),
             ("at https://me:hunter@sts.example".to_owned(), "at https://me:(hidden)@sts.example"),
             (
+                format!("GET https://x/y?se=2026&sig={}&sr=b", "9f86d081".repeat(5)),
+                "GET https://x/y?se=2026&sig=(hidden)&sr=b",
+            ),
+            (
+                "X-Amz-Signature=9f86d081884c7d65&X-Amz-Date=20261116".to_owned(),
+                "X-Amz-Signature=(hidden)&X-Amz-Date=20261116",
+            ),
+            (
+                "key: -----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\nab==\n-----END EC PRIVATE KEY-----\nno"
+                    .to_owned(),
+                "key: (hidden)\nno",
+            ),
+            ("key: -----BEGIN PRIVATE KEY-----\nMHcCAQEE\nab".to_owned(), "key: (hidden)"),
+            (
                 "got k8s-aws-v1.aHR0cHM6Ly9zdHMuYW1hem9uYXdzLmNvbS8_QWN0aW9u back".to_owned(),
                 "got (hidden) back",
             ),
         ] {
             assert_eq!(without_credentials(&said), shown);
         }
+    }
+
+    #[test]
+    fn what_is_known_to_be_secret_goes_in_every_form() {
+        use base64::Engine;
+        let secret = "correct horse?";
+        let packed = base64::engine::general_purpose::STANDARD.encode(secret);
+        for form in [secret, packed.as_str(), packed.trim_end_matches('='), "correct%20horse%3F"] {
+            let said = format!("no: {form} is not accepted");
+            assert_eq!(without_these(&said, [secret]), "no: (hidden) is not accepted");
+        }
+        assert_eq!(without_these("a short word", ["short"]), "a short word");
     }
 
     #[test]

@@ -97,6 +97,9 @@ fn what_is_missing_is_told() {
     assert_eq!(told(hostless), ["cluster.host: `token` is given without `host`"]);
     let nowhere = cluster(|it| it.config_path = "".into());
     assert_eq!(told(nowhere), ["cluster.config_path: `config_path` is empty"]);
+    let text = cluster(|it| it.config_path = KUBECONFIG.into());
+    let told_of_text = "`config_path` holds the text of a kubeconfig, not its path";
+    assert_eq!(told(text), [format!("cluster.config_path: {told_of_text}")]);
     let nobody = cluster(|it| it.host = "https://k.example".into());
     assert_eq!(told(nobody), ["cluster.host: The cluster is described without a login"]);
 }

@@ -92,6 +92,11 @@ pub(super) fn reach(
     {
         problems.push(place.attribute("config_path").point(said::empty_path()));
     }
+    if let Value::Known(list) = &cluster.config_path
+        && let Err(error) = KubeconfigFiles::check("config_path", list)
+    {
+        problems.push(place.attribute("config_path").point(said::unusable(&error)));
+    }
     let kubeconfig = match (chosen.is_empty(), kubeconfig_ruled_out) {
         (false, _) => Presence::Set,
         (true, true) => Presence::Unset,

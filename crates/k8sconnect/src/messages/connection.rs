@@ -1,6 +1,7 @@
 //! What is said about the way to a cluster.
 
 use k8sconnect_cluster::{ConnectionError, Error};
+use k8sconnect_core::scrub::quoted;
 use tfplugin::{AttributePath, Diagnostic};
 
 use super::paragraphs;
@@ -59,7 +60,7 @@ pub(crate) fn empty_name() -> Diagnostic {
 }
 
 pub(crate) fn unheard_of(name: &str, entry: Entry, known: &[String]) -> Diagnostic {
-    let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+    let known: Vec<_> = known.iter().map(|name| quoted(name)).collect();
     let known = match (entry, known.as_slice()) {
         (Entry::Missing, []) => "The provider block names no clusters.".to_owned(),
         (Entry::Missing, names) => format!("The provider block names {}.", names.join(", ")),
@@ -71,9 +72,11 @@ pub(crate) fn unheard_of(name: &str, entry: Entry, known: &[String]) -> Diagnost
             names.join(", ")
         ),
     };
-    let advice =
-        format!("Add `{name}` to `clusters` in the provider block, or correct `cluster_name`.");
-    let summary = format!("There is no cluster named `{name}`");
+    let advice = format!(
+        "Add {} to `clusters` in the provider block, or correct `cluster_name`.",
+        quoted(name)
+    );
+    let summary = format!("There is no cluster named {}", quoted(name));
     Diagnostic::error(summary, paragraphs([&known, &advice]))
         .at(AttributePath::root("cluster_name"))
 }

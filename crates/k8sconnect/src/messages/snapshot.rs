@@ -22,6 +22,7 @@ use k8sconnect_core::ignore::Oddities;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation};
 use k8sconnect_core::rejection::{Cause, Details, Status};
+use k8sconnect_core::scrub::Content;
 use k8sconnect_core::secrecy;
 use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use serde_json::json;
@@ -307,6 +308,12 @@ fn other_messages() -> Vec<Diagnostic> {
     let vain = ("spec.selector.matchLabels.app".to_owned(), path("spec.selector"));
     let contexts = vec!["prod".to_owned(), "stage".to_owned()];
     let none = ConnectionError::NoContextChosen { contexts };
+    let [as_path, as_key, as_token] = [
+        ("config_path", Content::Document),
+        ("client-key", Content::Pem),
+        ("tokenFile", Content::Token),
+    ]
+    .map(|(field, content)| ConnectionError::ContentForPath { field, content });
     let why = "the entry `joe` in `users` has another shape than a kubeconfig's".to_owned();
     let misshapen = ConnectionError::BadKubeconfig { file: Some("~/.kube/work".into()), why };
     let half = ConnectionError::Entry {
@@ -341,6 +348,9 @@ fn other_messages() -> Vec<Diagnostic> {
         connection::nobody(),
         connection::no_tls("insecure"),
         connection::unusable(&none),
+        connection::unusable(&as_path),
+        connection::unusable(&as_key),
+        connection::unusable(&as_token),
         connection::unusable(&misshapen),
         connection::unusable(&half),
         connection::in_provider_block(connection::unusable(&bad_authority), &deep),

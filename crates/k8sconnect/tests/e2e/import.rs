@@ -213,6 +213,13 @@ async fn of_several_contexts_one_must_be_named() {
     says(&unnamed.text, "does not say which cluster is meant");
     says(&unnamed.text, "elsewhere");
 
+    at.runner.env("KUBECONFIG", &at.cluster.kubeconfig());
+    let by_text = at.runner.import("k8sconnect_object.it", &id).await.unwrap();
+    assert_ne!(by_text.code, 0);
+    says(&by_text.text, "`KUBECONFIG` holds the text of a kubeconfig, not its path");
+    never_says(&by_text.text, "certificate-authority-data");
+    at.runner.env("KUBECONFIG", &list);
+
     import(&at, "NS/cm/settings?context=testkit").await;
     let path = state(&at).await["cluster"]["config_path"].as_str().unwrap().to_owned();
     assert!(path.ends_with("/kubeconfig") && !path.contains("other"), "{path}");

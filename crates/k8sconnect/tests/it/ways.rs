@@ -153,6 +153,27 @@ async fn what_is_wrong_in_the_provider_block_is_told_there_or_named_in_words() {
 }
 
 #[tokio::test]
+async fn a_kubeconfig_in_place_of_its_path_is_told_as_that_and_not_shown() {
+    let world = World::new().await;
+    let text = world.cluster.kubeconfig();
+    let secret = world.cluster.token();
+    assert!(text.contains(secret), "there is something to hide");
+    let by_text = json!({ "config_path": text });
+    let config = world.config_at(&by_text, &world.config_map("settings"));
+    let core = world.core();
+    for told in [
+        core.validate(OBJECT, &config).await.unwrap_err().to_string(),
+        // As it comes where it was not known before.
+        core.plan(OBJECT, &config, None).await.unwrap_err().to_string(),
+        core.configure(value(&json!({ "cluster": by_text }))).await.unwrap_err().to_string(),
+    ] {
+        assert!(told.contains("holds the text of a kubeconfig, not its path"), "{told}");
+        assert!(told.contains("into `kubeconfig`"), "{told}");
+        assert!(!told.contains(secret) && !told.contains("certificate-authority-data"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn a_proxy_leads_there_whatever_it_speaks() {
     let world = World::new().await;
     let server = world.cluster.url().strip_prefix("https://").unwrap().to_owned();
