@@ -102,7 +102,7 @@ pub enum PatchError {
     Marks(String),
     #[error("`{0}` is turned into `data` by the API server")]
     StringData(String),
-    #[error("`{from}` is secret, and at `{to}` it would be shown")]
+    #[error("`{from}` is secret, or holds a secret, and at `{to}` it would be shown")]
     Betrayal { from: String, to: String },
     #[error("operation {n}: {why}")]
     BadOperation { n: usize, why: String },

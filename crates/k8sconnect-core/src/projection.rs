@@ -244,7 +244,7 @@ impl Walk<'_, '_> {
     }
 
     fn emit(&mut self, path: &FieldPath, value: Value) {
-        let leaf = if self.view.secrecy.conceals(path, self.view.object) {
+        let leaf = if self.view.secrecy.conceals_within(path, &value, self.view.object) {
             Leaf::Concealed(value)
         } else {
             Leaf::Shown(value)

@@ -74,6 +74,29 @@ impl Secrecy {
         by_scope || self.patterns.iter().any(|pattern| hides(pattern, path, object))
     }
 
+    /// Whether a value, seen or written at a place, may not be shown there: the place is hidden, or
+    /// something in the value is.
+    pub fn conceals_within(&self, path: &FieldPath, value: &Value, object: &Value) -> bool {
+        if self.is_open() {
+            return false;
+        }
+        let mut found = Vec::new();
+        self.conceals(path, object) || {
+            self.collect(value, object, &mut path.clone(), &mut found);
+            !found.is_empty()
+        }
+    }
+
+    /// Whether a place of a Secret is hidden, or there may be something below it that is.
+    pub fn reaches_secret_data(&self, path: &FieldPath) -> bool {
+        let names: Vec<_> = path.elements().iter().map(field_name).collect();
+        let holds = matches!(
+            names.as_slice(),
+            [] | [Some("metadata")] | [Some("metadata"), Some("annotations")]
+        );
+        self.scope == Scope::SecretData && (holds || self.conceals(path, &Value::Null))
+    }
+
     /// The values in an object, as somebody wrote it or as the server holds it, that may not be
     /// shown.
     pub fn hidden_in<'a>(&self, object: &'a Value) -> Vec<&'a Value> {
@@ -87,7 +110,7 @@ impl Secrecy {
     fn collect<'a>(
         &self,
         value: &'a Value,
-        object: &'a Value,
+        object: &Value,
         path: &mut FieldPath,
         found: &mut Vec<&'a Value>,
     ) {
@@ -222,6 +245,23 @@ mod tests {
         let copy = r#"metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]"#;
         assert!(conceals(&secrecy, copy) && conceals(&listed(&["spec.args"]), copy));
         assert!(!conceals(&secrecy, "type") && !conceals(&Secrecy::default(), copy));
+    }
+
+    #[test]
+    fn whatever_holds_a_secret_is_one() {
+        let copy = json!({"annotations": {LAST_APPLIED: "{data: c2Vj}", "note": "x"}});
+        let object = json!({"type": "Opaque", "data": {"a": "c2Vj"}, "metadata": copy});
+        let secrecy = Secrecy::of(&Gvk::new("v1", "Secret"), &[]);
+        let hides = |place: &[&str]| {
+            let path = FieldPath::fields(place.iter().copied());
+            secrecy.conceals_within(&path, at(&object, &path).unwrap(), &object)
+        };
+        for place in [&[][..], &["metadata"], &["metadata", "annotations"], &["data"]] {
+            assert!(hides(place), "{place:?}");
+        }
+        assert!(!hides(&["type"]) && !hides(&["metadata", "annotations", "note"]));
+        let open = FieldPath::fields(["metadata", "annotations"]);
+        assert!(!secrecy.conceals_within(&open, &json!({"note": "x"}), &object));
     }
 
     #[test]

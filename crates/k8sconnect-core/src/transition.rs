@@ -126,7 +126,8 @@ pub fn compare(
         let Some(after) = at(next_object, &path).filter(|_| leaf && !kept) else {
             continue;
         };
-        let leaf_of = |value: &Value| match next.secrecy.conceals(&path, next_object) {
+        let leaf_of = |value: &Value| match next.secrecy.conceals_within(&path, value, next_object)
+        {
             true => Leaf::Concealed(value.clone()),
             false => Leaf::Shown(value.clone()),
         };

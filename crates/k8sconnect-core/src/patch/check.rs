@@ -164,12 +164,13 @@ fn betrayal(operation: &Operation, key: &ObjectKey) -> Option<PatchError> {
         return None;
     };
     let secrecy = Secrecy::of(&key.gvk, &[]);
-    let hidden = |place: &Pointer| {
-        let path = FieldPath::fields(place.0.iter().map(String::as_str));
-        secrecy.conceals(&path, &Value::Null)
-    };
-    let betrays = hidden(from) && !hidden(at);
-    betrays.then(|| PatchError::Betrayal { from: from.to_string(), to: at.to_string() })
+    let path = |place: &Pointer| FieldPath::fields(place.0.iter().map(String::as_str));
+    let betrays =
+        secrecy.reaches_secret_data(&path(from)) && !secrecy.conceals(&path(at), &Value::Null);
+    betrays.then(|| {
+        let from = if from.0.is_empty() { "\"\"".to_owned() } else { from.to_string() };
+        PatchError::Betrayal { from, to: at.to_string() }
+    })
 }
 
 fn forbidden(at: &Pointer, key: &ObjectKey) -> Option<PatchError> {

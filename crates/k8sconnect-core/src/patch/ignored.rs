@@ -64,7 +64,7 @@ impl Patch {
             if taken || !at(live, &path).is_some_and(|before| same(before, stays)) {
                 return None;
             }
-            let shown = |value: &Value| match self.secrecy.conceals(&path, answer) {
+            let shown = |value: &Value| match self.secrecy.conceals_within(&path, value, answer) {
                 true => Leaf::Concealed(value.clone()).told(&path, None),
                 false => text::shown(value),
             };

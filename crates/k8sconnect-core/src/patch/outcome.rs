@@ -147,5 +147,8 @@ pub(super) fn leaf(
         Some(written) if is_empty_map(written) && found.is_object() => Value::Object(Map::new()),
         _ => found.clone(),
     };
-    if secrecy.conceals(path, object) { Leaf::Concealed(shown) } else { Leaf::Shown(shown) }
+    match secrecy.conceals_within(path, &shown, object) {
+        true => Leaf::Concealed(shown),
+        false => Leaf::Shown(shown),
+    }
 }

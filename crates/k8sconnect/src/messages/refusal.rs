@@ -220,7 +220,9 @@ fn conflict(cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
     if let (Ok(path), Some(live)) = (field.parse(), live) {
         let shown = |value: Option<&Value>| match value {
             None => ABSENT.to_owned(),
-            Some(_) if desired.secrecy().conceals(&path, live) => CONCEALED_VALUE.to_owned(),
+            Some(value) if desired.secrecy().conceals_within(&path, value, live) => {
+                CONCEALED_VALUE.to_owned()
+            }
             Some(value) => one_line(&text::shown(value)),
         };
         lines.push(format!("    is now   {}", shown(walk::at(live, &path))));

@@ -142,12 +142,16 @@ fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
         }
         Trouble::Differs { at, wanted, found } => {
             let shown = |value: Option<&Value>| match value {
-                Some(_) if is_secret(at, secrecy) => CONCEALED_VALUE.to_owned(),
+                Some(value) if is_secret(at, value, secrecy) => CONCEALED_VALUE.to_owned(),
                 Some(value) => one_line(&text::shown(value)),
                 None => ABSENT.to_owned(),
             };
+            let place = match at.0.is_empty() {
+                true => "the whole object".to_owned(),
+                false => format!("`{at}`"),
+            };
             format!(
-                "The `test` of `{at}` fails:\n\n  wanted  {}\n  found   {}\n\n\
+                "The `test` of {place} fails:\n\n  wanted  {}\n  found   {}\n\n\
                  Nothing was changed. If the new value is right, write it in the `test`.",
                 shown(Some(wanted)),
                 shown(found.as_ref())
@@ -156,6 +160,7 @@ fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
     }
 }
 
-fn is_secret(at: &Pointer, secrecy: &Secrecy) -> bool {
-    secrecy.conceals(&FieldPath::fields(at.0.iter().map(String::as_str)), &Value::Null)
+fn is_secret(at: &Pointer, value: &Value, secrecy: &Secrecy) -> bool {
+    let path = FieldPath::fields(at.0.iter().map(String::as_str));
+    secrecy.conceals_within(&path, value, &Value::Null)
 }

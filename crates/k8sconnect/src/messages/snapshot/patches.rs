@@ -114,6 +114,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         cannot(differs("/spec/replicas", "2", Some(json!(3)))),
         cannot(differs("/spec/replicas", "2", None)),
         cannot(differs("/data/a", "hunter2", Some(json!("hunter2")))),
+        cannot(differs("", "x", Some(json!({"data": {"a": "hunter2"}})))),
         patch::cannot(key, &moved_away, &Secrecy::default(), Stage::Anew),
         stands(elsewhere),
         stands(moved),

@@ -370,6 +370,23 @@ async fn no_value_of_a_secret_is_shown_or_kept() {
     let refusal = r#"[{"op": "add", "path": "/data/bad key", "value": "aHVudGVyMi1vdXJz"}]"#;
     let told = refused(ward.core().plan(PATCH, &ward.config("json_patch", refusal), None).await);
     assert!(!told.contains("aHVudGVyMi1vdXJz") && !told.contains("hunter2"), "{told}");
+    // Nor does a test that fails show what holds the values, kubectl's copy of them included.
+    let copy = r#"{"metadata": {"annotations":
+        {"kubectl.kubernetes.io/last-applied-configuration": "{data: {a: dGhlaXJzLWE=}}"}}}"#;
+    let copy = copy.parse().unwrap();
+    ward.world.cluster.act_as("kubectl").merge_patch(&ward.target, copy).await.unwrap();
+    for place in ["", "/metadata", "/metadata/annotations", "/data", "/data/a"] {
+        let test = json!({"op": "test", "path": place, "value": {"data": {"a": "aHVudGVy"}}});
+        let text = json!([test, {"op": "add", "path": "/data/a", "value": "eA=="}]).to_string();
+        let told = refused(ward.core().plan(PATCH, &ward.config("json_patch", &text), None).await);
+        assert!(told.contains("found (sensitive)"), "{place}: {told}");
+        let in_data = place.is_empty() || place.starts_with("/data");
+        for secret in
+            ["dGhlaXJzLWE=", "dGhlaXJzLWI="].into_iter().chain(in_data.then_some("aHVudGVy"))
+        {
+            assert!(!told.contains(secret), "{place}: `{secret}` is in {told}");
+        }
+    }
 }
 
 #[tokio::test]

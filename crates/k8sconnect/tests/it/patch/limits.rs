@@ -11,11 +11,13 @@ async fn a_value_of_a_secret_is_not_carried_to_where_it_would_be_shown() {
          data: {pw: aHVudGVyMg==}}",
     )
     .await;
-    for op in ["copy", "move"] {
+    for (op, from) in
+        [("copy", "/data/pw"), ("move", "/data/pw"), ("copy", ""), ("copy", "/metadata")]
+    {
         let text =
-            format!(r#"[{{"op": "{op}", "from": "/data/pw", "path": "/metadata/annotations/x"}}]"#);
+            format!(r#"[{{"op": "{op}", "from": "{from}", "path": "/metadata/annotations/x"}}]"#);
         let told = refused(ward.core().plan(PATCH, &ward.config("json_patch", &text), None).await);
-        assert!(told.contains("`/data/pw` is secret"), "{told}");
+        assert!(told.contains("is secret, or holds a secret"), "{from}: {told}");
     }
     let text = r#"[{"op": "copy", "from": "/data/pw", "path": "/data/also"}]"#;
     let state = ward.create("json_patch", text).await;
