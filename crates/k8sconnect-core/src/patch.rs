@@ -10,6 +10,7 @@
 
 mod before;
 mod check;
+mod displaced;
 mod drift;
 mod gone;
 mod ignored;

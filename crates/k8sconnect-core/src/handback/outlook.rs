@@ -67,6 +67,9 @@ impl Outlook<'_> {
                 stays_with = division.holders(&after, &field.path, Extent::Whole);
             }
             if returns_to.is_empty() && stays_with.is_empty() {
+                returns_to = as_a_part(&returned, field);
+            }
+            if returns_to.is_empty() && stays_with.is_empty() {
                 returns_to = self.in_other_words(&returned, field);
             }
             stays_with.retain(|holder| !returns_to.iter().any(|it| it.is(holder)));
@@ -84,4 +87,11 @@ impl Outlook<'_> {
             .cloned()
             .collect()
     }
+}
+
+/// Who gets back a whole that the field came to be a part of: it was a single value before.
+fn as_a_part(returned: &Owners, field: &Patched) -> Vec<Manager> {
+    let mut holders = Division::told_by([returned]).holders(returned, &field.path, field.extent);
+    holders.retain(|holder| field.recorded.iter().any(|it| it.is(holder)));
+    holders
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::displaced::in_the_way;
 use super::judge::{Verdict, without_ours};
 use super::outcome::{Outcome, Written};
 use crate::field::FieldPath;
@@ -36,11 +37,19 @@ impl Taking<'_> {
             owners = owners.with_string_data_as_data();
         }
         let division = Division::told_by([&owners, &Owners::of_object(self.after.object)?]);
+        // Where nobody held a part of a map that was there, whoever held the map held all of it.
+        let alone = Division::told_by([&Owners::of_object(self.before)?]);
         let elsewhere = lost_in_other_words(self.lost, self.gvk, leaves);
         let held = leaves.0.iter().map(|(path, leaf)| {
-            let mut holders = division.holders(&owners, path, Extent::of(leaf));
+            let mut holders = match in_the_way(self.before, path) {
+                Some(place) => division.holders(&owners, &place, Extent::Whole),
+                None => division.holders(&owners, path, Extent::of(leaf)),
+            };
             if holders.is_empty() && at(self.before, path).is_some() {
-                holders.clone_from(&elsewhere);
+                holders = alone.holders(&owners, path, Extent::of(leaf));
+                if holders.is_empty() {
+                    holders.clone_from(&elsewhere);
+                }
             }
             (path.clone(), holders)
         });

@@ -19,6 +19,8 @@ pub(super) struct Since<'a> {
     pub(super) kept: &'a Kept,
     pub(super) now: &'a Owners,
     pub(super) next: &'a Owners,
+    /// What stands in the place of maps that hold leaves of ours.
+    pub(super) displaced: &'a [FieldNotice],
 }
 
 impl Since<'_> {
@@ -83,6 +85,9 @@ impl Since<'_> {
                 notice.holders = division.holders(&now, &notice.path, Extent::Whole);
             }
         }
+        reverts.retain(|notice| !self.displaced.iter().any(|it| notice.path.starts_with(&it.path)));
+        reverts.extend(self.displaced.iter().cloned());
+        reverts.sort_by(|one, other| one.path.cmp(&other.path));
         let set_back = |path: &FieldPath| reverts.iter().any(|notice| notice.path == *path);
         let takes = changes
             .into_iter()

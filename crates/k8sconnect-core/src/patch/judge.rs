@@ -1,9 +1,12 @@
 //! What a patch means for everybody: who loses what, which fields join the patch and which leave it,
 //! and whether there is anything to do at all.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::before::lost_in_other_words;
+use super::displaced::{self, in_the_way};
 use super::drift::Since;
 use super::gone;
 use super::mark::Mark;
@@ -108,6 +111,7 @@ impl Patch {
             .leaves
             .0
             .keys()
+            .filter(|path| in_the_way(live, path).is_none())
             .filter_map(|path| {
                 let mut robbed = division.holders(&lost, path, Extent::Whole);
                 let (is, will) = (texts_now.get(path), texts_next.get(path));
@@ -133,10 +137,29 @@ impl Patch {
             })
             .collect();
         let is_new = |path: &FieldPath| kept.is_none_or(|kept| !kept.texts.contains_key(path));
-        let (changes, rest) = changes.into_iter().partition(|change| is_new(&change.path));
+        let (mut changes, rest): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| is_new(&change.path));
+        let places = displaced::places(&outcome.leaves, live);
+        let secrecy = &self.secrecy;
+        let change = displaced::Change {
+            live,
+            answer: answer.object,
+            lost: &lost,
+            division: &division,
+            secrecy,
+            key,
+        };
+        let held_before = |place: &FieldNotice| {
+            kept.is_some_and(|kept| kept.texts.keys().any(|path| path.starts_with(&place.path)))
+        };
+        let (drifted, displaced): (Vec<_>, Vec<_>) =
+            places.iter().filter_map(|place| change.at(place)).partition(held_before);
+        changes.extend(displaced);
+        changes.sort_by(|one, other| one.path.cmp(&other.path));
         let shape = Shape::told_by(&now);
-        let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves);
-        let gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
+        let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves, &places);
+        let mut gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
+        gone.retain(|field| !places.contains(&field.path));
         meant::meet(&mut contested, meant, &outcome.leaves, &gone);
         Ok(Verdict {
             changes,
@@ -144,7 +167,7 @@ impl Patch {
             shared: shared(&leaves, &outcome.leaves, &without_ours(&now, manager)),
             notices: match kept {
                 Some(kept) => {
-                    let since = Since { scene, kept, now: &now, next: &next };
+                    let since = Since { scene, kept, now: &now, next: &next, displaced: &drifted };
                     since.notices(self, &outcome.leaves, (&texts_now, &texts_next), rest)
                 }
                 None => Notices::default(),
@@ -283,6 +306,7 @@ fn contested(
     division: &Division,
     manager: &str,
     leaves: &Projection,
+    displaced: &BTreeSet<FieldPath>,
 ) -> Vec<(Manager, Vec<FieldPath>)> {
     let patches = now
         .0
@@ -299,6 +323,9 @@ fn contested(
             };
             let mut paths: Vec<_> =
                 leaves.0.iter().filter(held).map(|(path, _)| path.clone()).collect();
+            let holds =
+                |place: &&FieldPath| !division.holders(&theirs, place, Extent::Whole).is_empty();
+            paths.extend(displaced.iter().filter(holds).cloned());
             if paths.is_empty() {
                 let robbed = lost.0.iter().find(|it| it.manager.name == entry.manager.name);
                 paths.extend(robbed.into_iter().flat_map(|it| it.fields.members()));

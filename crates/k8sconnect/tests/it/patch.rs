@@ -14,6 +14,7 @@ mod oddities;
 mod refusals;
 mod returned;
 mod rivals;
+mod schemaless;
 mod versions;
 mod wholes;
 

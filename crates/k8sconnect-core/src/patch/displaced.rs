@@ -1,0 +1,89 @@
+//! What gives way to a map: a value that stands where a patch names a field.
+//!
+//! A field without a schema may be a number today and a map tomorrow. A patch that names a field in
+//! the map does not name the number, and no leaf of it tells that there was one: so the place itself
+//! is told, with who held it and what becomes of it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::outcome::leaf;
+use crate::field::walk::{at, step};
+use crate::field::{FieldPath, PathElement};
+use crate::handback::{Division, Extent};
+use crate::owners::Owners;
+use crate::projection::{ConcealmentKey, Projection};
+use crate::secrecy::Secrecy;
+use crate::transition::FieldNotice;
+
+/// The place on the way to a field at which something stands that cannot hold it.
+pub(super) fn in_the_way(object: &Value, path: &FieldPath) -> Option<FieldPath> {
+    let elements = path.elements();
+    let mut value = object;
+    for (n, element) in elements.iter().enumerate() {
+        let can_hold = match element {
+            PathElement::Field(_) => value.is_object(),
+            _ => value.is_array(),
+        };
+        if !can_hold {
+            return Some(FieldPath::new(elements[..n].iter().cloned()));
+        }
+        value = step(value, element)?;
+    }
+    None
+}
+
+/// All such places of a patch.
+pub(super) fn places(leaves: &Projection, live: &Value) -> BTreeSet<FieldPath> {
+    leaves.0.keys().filter_map(|path| in_the_way(live, path)).collect()
+}
+
+/// An object before and after.
+pub(super) struct Change<'a> {
+    pub(super) live: &'a Value,
+    pub(super) answer: &'a Value,
+    /// What others lose.
+    pub(super) lost: &'a Owners,
+    pub(super) division: &'a Division,
+    pub(super) secrecy: &'a Secrecy,
+    pub(super) key: Option<&'a ConcealmentKey>,
+}
+
+impl Change<'_> {
+    /// What becomes of a value at one of these places; nothing where it stays.
+    pub(super) fn at(&self, place: &FieldPath) -> Option<FieldNotice> {
+        let holders = self.division.holders(self.lost, place, Extent::Whole);
+        let told = |object| {
+            let leaf = leaf(place, None, object, self.secrecy);
+            at(object, place).map(|_| leaf.told(place, self.key))
+        };
+        let stays = at(self.live, place) == at(self.answer, place);
+        (!stays || !holders.is_empty()).then(|| FieldNotice {
+            path: place.clone(),
+            holders,
+            then: None,
+            now: told(self.live),
+            next: told(self.answer),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_stands_in_the_way_of_a_field_is_found_and_nothing_else() {
+        let object = json!({"free": {"z": 1.5, "p": [1, {"name": "a"}], "m": {}}});
+        let place =
+            |path: &str| in_the_way(&object, &path.parse().unwrap()).map(|place| place.to_string());
+        assert_eq!(place("free.z.a.b").as_deref(), Some("free.z"));
+        assert_eq!(place("free.p.a").as_deref(), Some("free.p"));
+        for path in ["free.z", "free.m.a.b", "free.p[name=a].b", "none.a"] {
+            assert_eq!(place(path), None, "{path}");
+        }
+    }
+}

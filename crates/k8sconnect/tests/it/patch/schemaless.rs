@@ -1,0 +1,125 @@
+//! Fields without a schema, which change their sort: what was one value becomes a map, and whoever
+//! held it is robbed of a field that the patch does not name.
+
+use serde_json::{Value as Json, json};
+use testkit::Target;
+use tfplugin::harness::State;
+
+use super::{PATCH, Ward, object, owners, said};
+use crate::world::World;
+
+/// A heap in which helm holds a number and a list.
+async fn ward() -> Ward {
+    let world = World::new().await;
+    let kinds = world.kinds();
+    world.make(kinds.iter().find(|kind| kind.name == "crd-free").unwrap()).await;
+    let mut target = Target::new(
+        &format!("{}.example.com/v1alpha1", world.namespace),
+        "Heap",
+        world.namespace.name(),
+        "it",
+    );
+    target.namespace = None;
+    let ward = Ward::of(world, target);
+    ward.world.cluster.act_as("helm").apply(body(&ward)).await.unwrap();
+    ward
+}
+
+fn body(ward: &Ward) -> Json {
+    let mut body = object(&ward.target.api_version, "Heap", "it", "");
+    body["metadata"].as_object_mut().unwrap().remove("namespace");
+    body["free"] = json!({"p": [1, 2, 3], "z": 1.5});
+    body
+}
+
+async fn end(ward: &Ward) {
+    let kinds = ward.world.kinds();
+    let definition = kinds.into_iter().find(|kind| kind.name == "crd-free").unwrap();
+    ward.world.clear(&[definition]).await;
+}
+
+#[tokio::test]
+async fn who_loses_a_value_that_becomes_a_map_is_told_and_gets_it_back() {
+    let ward = ward().await;
+    for (attribute, text, told, field) in [
+        ("patch", "free: {z: {a: 1}}", r#"is now 1.5 will be {"a":1}"#, "free.z"),
+        ("merge_patch", "free: {z: {a: null, b: 1}}", r#"is now 1.5 will be {"b":1}"#, "free.z"),
+        (
+            "merge_patch",
+            "free: {p: {a: {b: c}}}",
+            r#"is now [1,2,3] will be {"a":{"b":"c"}}"#,
+            "free.p",
+        ),
+        ("merge_patch", "free: {p: {a: null}}", "is now [1,2,3] will be {}", "free.p"),
+        (
+            "json_patch",
+            r#"[{"op": "add", "path": "/free/z", "value": {"a": 1}}]"#,
+            r#"is now 1.5 will be {"a":1}"#,
+            "free.z",
+        ),
+        (
+            "json_patch",
+            r#"[{"op": "add", "path": "/free/p", "value": {"a": 1}}]"#,
+            r#"is now [1,2,3] will be {"a":1}"#,
+            "free.p",
+        ),
+    ] {
+        let before = owners(&ward.live().await);
+        let plan = ward.core().plan(PATCH, &ward.config(attribute, text), None).await.unwrap();
+        let warned = said(&plan.diagnostics);
+        let summary = format!("Heap `it`: `{field}` will be patched");
+        assert!(warned.contains(&summary), "{text}: {warned}");
+        assert!(warned.contains(&format!("{field} held by `helm`")), "{text}: {warned}");
+        assert!(warned.contains(told) && !warned.contains("will go"), "{text}: {warned}");
+        let state = ward.create(attribute, text).await;
+        ward.settled(attribute, text, &state).await;
+        let parting = parting(&ward, &state).await;
+        match text.contains("p: {a: null}") {
+            true => assert!(parting.contains("free.p.a stays absent"), "{parting}"),
+            false => assert!(parting.contains("returns to `helm`"), "{text}: {parting}"),
+        }
+        ward.destroy(&state).await;
+        assert_eq!(owners(&ward.live().await), before, "{text}");
+        ward.remake(&body(&ward)).await;
+    }
+    end(&ward).await;
+}
+
+/// What a plan to destroy says.
+async fn parting(ward: &Ward, state: &State) -> String {
+    let core = ward.core();
+    let read = core.read(PATCH, state).await.unwrap().present().unwrap();
+    said(&core.plan_destroy(PATCH, &read).await.unwrap().diagnostics)
+}
+
+async fn scalar(ward: &Ward) {
+    let edit = json!({"free": {"z": "scalar"}});
+    ward.world.cluster.act_as("thief").merge_patch(&ward.target, edit).await.unwrap();
+}
+
+#[tokio::test]
+async fn who_puts_a_value_in_the_place_of_a_patched_map_is_named_and_is_no_former_owner() {
+    let ward = ward().await;
+    let text = "free: {z: {a: 1}}";
+    for attribute in ["patch", "merge_patch"] {
+        let before = owners(&ward.live().await);
+        // The second time helm holds the map that the first time left behind.
+        for _ in 0..2 {
+            let state = ward.create(attribute, text).await;
+            scalar(&ward).await;
+            let plan = ward.plan(attribute, text, &state).await.unwrap();
+            let told = said(&plan.diagnostics);
+            assert!(told.contains("`free.z` changed outside of Terraform"), "{attribute}: {told}");
+            assert!(told.contains("free.z held by `thief`"), "{attribute}: {told}");
+            assert!(told.contains(r#"is now scalar will be {"a":1}"#), "{attribute}: {told}");
+            let state = ward.change(attribute, text, &state).await;
+            ward.settled(attribute, text, &state).await;
+            let told = parting(&ward, &state).await;
+            assert!(told.contains("free.z.a returns to `helm`"), "{attribute}: {told}");
+            ward.destroy(&state).await;
+            assert_eq!(owners(&ward.live().await), before, "{attribute}");
+        }
+        ward.remake(&body(&ward)).await;
+    }
+    end(&ward).await;
+}
