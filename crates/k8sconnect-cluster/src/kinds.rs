@@ -1,7 +1,8 @@
 //! What the server serves: how a kind is spelt in a URL, and whether it lives in a namespace.
 //!
 //! One request per group version and process, however many objects ask at once. What is found
-//! stays; a miss is never kept, since the CRD may arrive in this very run. Discovery is by group
+//! stays, unless this very process writes a definition of the group; a miss is never kept, since the
+//! CRD may arrive in this very run. Discovery is by group
 //! version on purpose: the aggregated list grows with every CRD of the cluster, and the OpenAPI
 //! document is a hundred times larger.
 
@@ -101,6 +102,11 @@ impl Cluster {
         }
     }
 
+    /// Forgets what the server told of the kinds of a group, one of which is defined otherwise now.
+    pub fn forget_kinds(&self, group: &str) {
+        self.kinds().forget(group);
+    }
+
     /// Whether the server offers this for a kind that it serves. Some are answered when they are
     /// posted, and never kept. Who does not say what he offers is given the benefit of the doubt.
     pub async fn offers(&self, gvk: &Gvk, verb: Verb) -> Result<bool, Error> {
@@ -172,6 +178,11 @@ impl Kinds {
     fn slot(&self, gvk: &Gvk) -> Slot {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.entry((gvk.group.clone(), gvk.version.clone())).or_default().clone()
+    }
+
+    fn forget(&self, group: &str) {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.retain(|(known, _), _| known != group);
     }
 }
 

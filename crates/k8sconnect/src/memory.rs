@@ -60,6 +60,8 @@ struct Content {
     creations: BTreeMap<(String, ObjectKey), u64>,
     wishes: BTreeMap<(String, ObjectKey), BTreeMap<String, FieldSet>>,
     created: BTreeSet<String>,
+    /// Groups of which this process wrote a definition.
+    defined: BTreeSet<(String, String)>,
     /// Fingerprints of paths and texts.
     mended: BTreeMap<(String, ObjectKey), BTreeMap<u64, u64>>,
     changed: Outlooks,
@@ -308,6 +310,15 @@ impl Memory {
         };
         let planned = content.changed.of(&at).unwrap_or_default();
         content.made.contains(&at) || planned.iter().any(says_other)
+    }
+
+    /// Notes that this process has written, or deleted, a definition of this group.
+    pub(crate) fn note_defined(&self, host: &Host, group: &str) {
+        self.content().defined.insert((host.to_string(), group.to_owned()));
+    }
+
+    pub(crate) fn has_defined(&self, host: &Host, group: &str) -> bool {
+        self.content().defined.contains(&(host.to_string(), group.to_owned()))
     }
 
     /// What is planned to become of an object that is there, by each that changes it.

@@ -4,6 +4,7 @@ mod addresses;
 mod apply;
 mod blast;
 mod body;
+mod definitions;
 mod delete;
 mod held;
 mod home;

@@ -210,6 +210,16 @@ pub(crate) fn planned_blind(key: &ObjectKey, why: &NotYet) -> Diagnostic {
     )
 }
 
+/// The definition of its kind goes before the object is made, and another one comes.
+pub(crate) fn planned_before_its_kind(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} cannot be planned in full yet"),
+        "The kind's own definition is made anew in this run, and may say other things of its objects \
+         than the server does now.\n\n\
+         Its fields are shown as known after apply, and checked then.",
+    )
+}
+
 /// It did not come in time.
 pub(crate) fn not_there_at_apply(key: &ObjectKey, why: &NotYet, waited: Duration) -> Diagnostic {
     Diagnostic::error(

@@ -21,6 +21,7 @@ use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Valu
 use tokio::time::{Instant, sleep};
 
 use super::body;
+use super::definitions;
 use super::held::Held;
 use super::identity;
 use super::model::{ObjectModel, ObjectRef};
@@ -50,6 +51,7 @@ pub(crate) async fn create(
     let work = Work::begin(session, &planned, &config).await?;
     let concealment = new_key()?;
     let made = creation::make(&work).await?;
+    definitions::note_written(session, &work.cluster, &made.location);
     notices.extend(messages::object::warnings_about(&work.manifest, &made.answer.warnings));
     let kind = Some(made.location.kind.clone());
     let cluster = guard::remember(&Targets::from(&*work.cluster), None).await;
@@ -87,6 +89,7 @@ pub(crate) async fn update(
     let work = Work::begin(session, &planned, &config).await?;
     let location = held.location(&work.cluster).await?;
     let answer = change::make(&work, &held, &location).await?;
+    definitions::note_written(session, &work.cluster, &location);
     notices.extend(messages::object::warnings_about(&work.manifest, &answer.warnings));
     let mut stored = held.stored.clone();
     stored.kind = Some(location.kind);

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::addresses;
 use super::blast;
+use super::definitions;
 use super::held::Held;
 use super::home::gone_from_home;
 use super::model::ObjectModel;
@@ -136,9 +137,14 @@ pub(crate) async fn delete(
             notices.push(messages::object::restored_and_deleted(key));
         }
         match deleted {
-            Ok(Deleted::Done | Deleted::Absent(_)) => return Ok(()),
+            Ok(Deleted::Done | Deleted::Absent(_)) => {
+                definitions::note_written(session, &cluster, &location);
+                return Ok(());
+            }
             Ok(Deleted::Going(_)) => {
-                return wait(&cluster, &location, &held, uid_of(&live), notices).await;
+                let gone = wait(&cluster, &location, &held, uid_of(&live), notices).await;
+                definitions::note_written(session, &cluster, &location);
+                return gone;
             }
             // Changed since it was looked at, or is served elsewhere: look again.
             Ok(Deleted::OtherUid(_) | Deleted::NotServed(_)) => {}

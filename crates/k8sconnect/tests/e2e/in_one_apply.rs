@@ -259,3 +259,26 @@ async fn a_kind_that_a_served_group_lacks_is_waited_for_and_named() {
     says(&run.text, "depends_on");
     at.destroy().await;
 }
+
+#[tokio::test]
+async fn a_definition_of_another_scope_is_followed_by_its_objects_old_and_new() {
+    for tool in [Tool::Terraform, Tool::OpenTofu] {
+        let at = Workspace::new(tool).await;
+        let group = format!("{}.example.com", at.namespace.name());
+        let along = "depends_on = [k8sconnect_object.definition]\n  \
+                     lifecycle { replace_triggered_by = [k8sconnect_object.definition.uid] }";
+        let write = |definition: &str, names: &[&str]| {
+            let mut main = vec![at.resource("definition", definition, "")];
+            main.extend(names.iter().map(|name| at.resource(name, &widget(&group, name), along)));
+            at.runner.write("main.tf", &main.join("\n")).unwrap();
+        };
+        write(&definition(&group), &["a", "b"]);
+        at.init().await;
+        at.apply().await;
+        write(&definition(&group).replace("Namespaced", "Cluster"), &["a", "b", "c"]);
+        let run = at.apply().await;
+        says(&run.text, "4 added, 0 changed, 3 destroyed");
+        at.plan_empty().await;
+        at.destroy().await;
+    }
+}

@@ -24,6 +24,7 @@ mod ownership;
 mod passing;
 mod patch;
 mod readiness;
+mod redefined;
 mod room;
 mod secrecy;
 mod succession;

@@ -10,7 +10,7 @@ use tfplugin::harness::{Action, State};
 use crate::patch::{refused, said};
 use crate::world::{OBJECT, World};
 
-fn definition(world: &World, scope: &str, versions: &[(&str, bool, bool)]) -> Json {
+pub(crate) fn definition(world: &World, scope: &str, versions: &[(&str, bool, bool)]) -> Json {
     let group = format!("{}.example.com", world.namespace);
     let fields = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let versions: Vec<_> = versions
@@ -26,7 +26,7 @@ fn definition(world: &World, scope: &str, versions: &[(&str, bool, bool)]) -> Js
                     "names": {"kind": "Widget", "plural": "widgets"}}})
 }
 
-fn widget(world: &World, version: &str) -> String {
+pub(crate) fn widget(world: &World, version: &str) -> String {
     let ns = &world.namespace;
     format!(
         "{{apiVersion: {ns}.example.com/{version}, kind: Widget, \

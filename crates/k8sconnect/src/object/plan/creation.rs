@@ -16,10 +16,11 @@ use crate::messages::addresses::Stage;
 use crate::moment::Moment;
 use crate::object::addresses;
 use crate::object::blast;
+use crate::object::definitions;
 use crate::object::model::{ObjectModel, ObjectRef};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
-use crate::place::{location, place};
+use crate::place::location;
 use crate::terms::{Adoption, Protection};
 use crate::{MANAGER, messages};
 
@@ -35,7 +36,9 @@ pub(super) async fn plan(
     let mut state = later(proposed, None);
     let body = asked.desired.value();
     let claim = |key| asked.session.memory.claim_creation(asked.cluster.host(), key, body);
-    let kind = match place(asked.cluster, key).await? {
+    let (ctx, session, cluster) = (asked.ctx, asked.session, asked.cluster);
+    let patience = asked.terms.apply_timeout();
+    let kind = match definitions::placed(ctx, session, cluster, key, patience).await? {
         Placed::At(kind) => kind,
         Placed::NotYet(_) if claim(key.clone()) == Claim::HeldTwice => {
             return Err(messages::addresses::made_twice(key).into());
@@ -58,7 +61,10 @@ pub(super) async fn plan(
         )
         .into());
     }
-    state.object_ref = Value::Known(ObjectRef::to(&location));
+    let remade = definitions::is_to_be_remade(ctx, session, cluster, &location.kind);
+    if !remade {
+        state.object_ref = Value::Known(ObjectRef::to(&location));
+    }
     // All of it is sent: what is ignored is so from then on, and just not shown.
     let (ignoring, unseen) = asked.terms.ignoring(asked.desired, &Yielded::new());
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
@@ -72,7 +78,7 @@ pub(super) async fn plan(
             let decision = asked.decide(planner, None, None, &answer, notices)?;
             // Whose fields are yielded, only the object will show; what a body holds that is never
             // stored, only the apply.
-            if unseen.is_empty() && asked.desired.is_stored() {
+            if unseen.is_empty() && asked.desired.is_stored() && !remade {
                 let map = leaves::map(&decision.projection, None);
                 state.managed_state_projection = Value::Known(map);
             }
@@ -87,7 +93,7 @@ pub(super) async fn plan(
         // object that is going anyway.
         Observation::Exists(live) if asked.session.memory.holds(uid_of(&live)) => {
             protected(asked, key, &live)?;
-            if !is_going(&live) {
+            if !is_going(&live) && !remade {
                 proof::succession(asked, &location, &live, notices).await?;
             }
             blast::tell_of_predecessor(asked, key, &live, notices).await;
@@ -96,6 +102,8 @@ pub(super) async fn plan(
             notices.push(messages::object::waits_for_predecessor(key));
         }
         Observation::Exists(live) => match asked.terms.adoption {
+            // It goes with its definition.
+            Adoption::TakeOver if remade => {}
             Adoption::TakeOver => {
                 state.managed_state_projection = takeover(asked, &location, &live, notices).await?;
                 return Ok(state);
@@ -111,6 +119,9 @@ pub(super) async fn plan(
         Observation::Refused(status) => {
             return Err(messages::refusal::refused(asked.desired, &status).into());
         }
+    }
+    if remade {
+        notices.push(messages::object::planned_before_its_kind(key));
     }
     // Whoever waited for one of this name has to wait for the new one.
     asked.session.memory.note_made(asked.cluster.host(), location.key());

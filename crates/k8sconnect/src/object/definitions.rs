@@ -1,0 +1,74 @@
+//! Kinds whose definition the same run makes anew.
+//!
+//! What the server says of a kind's objects is void then: the next definition may put them into no
+//! namespace, or serve them a moment later. Until it is there nothing is promised. Once this process
+//! has written the definition, which only an apply does, what was promised must hold: the kind is
+//! waited for, and what was known is not made unknown. Not whether a definition merely changes, after
+//! which its objects are where they were.
+
+use std::time::Duration;
+
+use k8sconnect_cluster::{Cluster, Kind, Location, NotYet, Placed};
+use k8sconnect_core::identity::{Gvk, ObjectKey};
+use tfplugin::{Context, Diagnostics};
+use tokio::time::Instant;
+
+use crate::moment::Moment;
+use crate::place::place;
+use crate::session::Session;
+
+/// How long the server may take to serve a kind whose definition is there.
+const SERVED_SOON: Duration = Duration::from_secs(15);
+
+/// Notes that this process has made, changed or deleted an object, which may be a definition.
+pub(super) fn note_written(session: &Session, cluster: &Cluster, location: &Location) {
+    let definition = Gvk::definition();
+    let gvk = &location.kind.gvk;
+    if gvk.group != definition.group || gvk.kind != definition.kind {
+        return;
+    }
+    if let Some((_, group)) = location.name.split_once('.') {
+        session.memory.note_defined(cluster.host(), group);
+        cluster.forget_kinds(group);
+    }
+}
+
+/// Whether the definition of a kind is planned to be made, and has not been made yet.
+pub(super) fn is_to_be_remade(
+    ctx: &Context,
+    session: &Session,
+    cluster: &Cluster,
+    kind: &Kind,
+) -> bool {
+    let (memory, host) = (&session.memory, cluster.host());
+    let key = ObjectKey { gvk: Gvk::definition(), namespace: None, name: kind.definition_name() };
+    memory.is_made(host, &key)
+        && !memory.has_defined(host, &kind.gvk.group)
+        && Moment::of_creation(ctx, session) != Moment::Applying
+}
+
+/// Finds the kind of what is to be made. In an apply, one that has a definition is waited for.
+pub(super) async fn placed(
+    ctx: &Context,
+    session: &Session,
+    cluster: &Cluster,
+    key: &ObjectKey,
+    patience: Duration,
+) -> Result<Placed, Diagnostics> {
+    let placed = place(cluster, key).await?;
+    let Placed::NotYet(NotYet::Kind { .. }) = &placed else {
+        return Ok(placed);
+    };
+    let written = session.memory.has_defined(cluster.host(), &key.gvk.group);
+    let applying = Moment::of_creation(ctx, session) == Moment::Applying;
+    let expected = written || applying && matches!(cluster.is_defined(&key.gvk).await, Ok(true));
+    if !expected {
+        return Ok(placed);
+    }
+    let deadline = Instant::now() + patience.min(SERVED_SOON);
+    // What cannot be told here, the write that follows tells.
+    match cluster.await_kind(&key.gvk, deadline).await {
+        Ok(Some(kind)) => Ok(Placed::At(kind)),
+        Ok(None) | Err(_) => Ok(placed),
+    }
+}
