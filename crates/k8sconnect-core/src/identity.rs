@@ -190,6 +190,19 @@ impl ObjectKey {
         .filter(|(_, old, new)| old != new)
         .collect()
     }
+
+    /// Whether there can be only one of the two: a version is a way to look at an object, and no
+    /// part of its name.
+    pub fn is_namesake(&self, other: &ObjectKey, lives_in: LivesIn) -> bool {
+        self.unversioned().changes_to(&other.unversioned(), lives_in).is_empty()
+    }
+
+    /// The same key in whatever version.
+    #[must_use]
+    pub fn unversioned(&self) -> ObjectKey {
+        let gvk = Gvk { version: String::new(), ..self.gvk.clone() };
+        ObjectKey { gvk, ..self.clone() }
+    }
 }
 
 /// Where the objects of a kind live.

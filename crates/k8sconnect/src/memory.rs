@@ -212,7 +212,8 @@ impl Memory {
     pub(crate) fn claim_creation(&self, host: &Host, key: ObjectKey, body: &Value) -> Claim {
         let body = fingerprint(body);
         let mut content = self.content();
-        let first = content.creations.entry((host.to_string(), key)).or_insert(body);
+        let place = (host.to_string(), key.unversioned());
+        let first = content.creations.entry(place).or_insert(body);
         Self::claim(*first != body)
     }
 
@@ -233,7 +234,7 @@ impl Memory {
 
     /// Notes that the creation which was planned is over.
     pub(crate) fn end_creation(&self, host: &Host, key: &ObjectKey) {
-        self.content().creations.remove(&(host.to_string(), key.clone()));
+        self.content().creations.remove(&(host.to_string(), key.unversioned()));
     }
 
     /// Notes the id of what is about to be made. Others may see the object before its maker hears

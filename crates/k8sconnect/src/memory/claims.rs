@@ -18,8 +18,10 @@ pub(crate) enum Intent {
     Keep,
     /// To take it over, or to make another one of its name.
     Make,
-    /// To delete it and make another one instead.
-    Replace,
+    /// To delete it and make one of another name instead.
+    MoveOn,
+    /// To delete it and make another one of its name.
+    Remake,
     Destroy,
 }
 
@@ -37,6 +39,8 @@ pub(crate) enum Claim {
 pub(super) struct Claims {
     objects: BTreeMap<String, Object>,
     protected: BTreeSet<String>,
+    /// Uids of what is replaced by something of another name.
+    left_behind: BTreeSet<String>,
     /// Ids by a hash of the private state that their plans handed on.
     handed_on: BTreeMap<u64, String>,
 }
@@ -86,6 +90,15 @@ impl Memory {
         self.content().claims.protected.contains(uid)
     }
 
+    /// Notes that another name is planned for what is to replace the object with this uid.
+    pub(crate) fn note_left_behind(&self, uid: &str) {
+        self.content().claims.left_behind.insert(uid.to_owned());
+    }
+
+    pub(crate) fn is_left_behind(&self, uid: &str) -> bool {
+        self.content().claims.left_behind.contains(uid)
+    }
+
     /// Notes what the plan of the resource with this id hands on in private. A replacement is
     /// planned once more, as a creation, and given just that.
     pub(crate) fn note_handed_on(&self, private: &[u8], id: &str) {
@@ -121,6 +134,11 @@ impl Claims {
         let claim = others
             .map(|(other, theirs)| object.judge((id, intent), (other.as_deref(), *theirs)))
             .find(|claim| *claim != Claim::Clear);
+        let intent = match (object.wanted.get(&who), intent) {
+            // The second half of its own replacement, which must not hide the first.
+            (Some(Intent::Keep | Intent::Remake), Intent::Make) if id.is_some() => Intent::Remake,
+            (_, intent) => intent,
+        };
         object.wanted.insert(who, intent);
         claim.unwrap_or(Claim::Clear)
     }
@@ -135,15 +153,15 @@ impl Claims {
 
 impl Object {
     fn judge(&self, one: (Option<&str>, Intent), other: (Option<&str>, Intent)) -> Claim {
-        use Intent::{Destroy, Keep, Make, Replace};
+        use Intent::{Destroy, Keep, Make, MoveOn, Remake};
         match (one.1, other.1) {
-            (Keep, Keep | Make) | (Make, Keep) => Claim::HeldTwice,
-            (Keep, Destroy | Replace) if self.goes_with(other.0) => Claim::Lost,
-            (Destroy | Replace, Keep) if self.goes_with(one.0) => Claim::Lost,
+            (Keep | Remake, Make) | (Make, Keep | Remake) | (Keep, Keep) => Claim::HeldTwice,
+            (Keep, Destroy | MoveOn | Remake) if self.goes_with(other.0) => Claim::Lost,
+            (Destroy | MoveOn | Remake, Keep) if self.goes_with(one.0) => Claim::Lost,
             (Make, Destroy) | (Destroy, Make) => Claim::Lost,
             // One that moves on makes room for another.
-            (Make, Replace) | (Replace, Make) => Claim::Clear,
-            (Make, Make) | (Keep | Destroy | Replace, _) => Claim::Clear,
+            (Make, MoveOn) | (MoveOn, Make) => Claim::Clear,
+            (Make, Make) | (Keep | Destroy | MoveOn | Remake, _) => Claim::Clear,
         }
     }
 
@@ -180,10 +198,7 @@ mod tests {
         let destroys = (Some("a"), Intent::Destroy);
         assert_eq!(both(Some("a"), destroys, (None, Intent::Make)), Claim::Lost);
         assert_eq!(both(Some("a"), destroys, (Some("b"), Intent::Keep)), Claim::Lost);
-        assert_eq!(
-            both(None, (Some("a"), Intent::Replace), (Some("b"), Intent::Keep)),
-            Claim::Lost
-        );
+        assert_eq!(both(None, (Some("a"), Intent::MoveOn), (Some("b"), Intent::Keep)), Claim::Lost);
     }
 
     #[test]
@@ -205,8 +220,20 @@ mod tests {
         for intent in [Intent::Keep, Intent::Make, Intent::Destroy] {
             assert_eq!(claims.claim("uid", Some("a"), intent), Claim::Clear);
         }
-        let moves = (Some("a"), Intent::Replace);
+        let moves = (Some("a"), Intent::MoveOn);
         assert_eq!(both(Some("a"), moves, (Some("b"), Intent::Make)), Claim::Clear);
+    }
+
+    #[test]
+    fn what_is_made_anew_under_its_name_makes_room_for_nobody() {
+        let remade = (Some("a"), Intent::Remake);
+        assert_eq!(both(Some("a"), remade, (None, Intent::Make)), Claim::HeldTwice);
+        // Also where both halves of the replacement were planned before.
+        let mut claims = Claims::default();
+        for intent in [Intent::Remake, Intent::Make] {
+            assert_eq!(claims.claim("uid", Some("a"), intent), Claim::Clear);
+        }
+        assert_eq!(claims.claim("uid", None, Intent::Make), Claim::HeldTwice);
     }
 
     #[test]

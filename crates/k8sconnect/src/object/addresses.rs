@@ -41,7 +41,8 @@ impl Holder {
     ) -> Result<(), Diagnostics> {
         let intent = match planned.requires_replace.is_empty() {
             true => Intent::Keep,
-            false => Intent::Replace,
+            false if session.memory.is_left_behind(&self.uid) => Intent::MoveOn,
+            false => Intent::Remake,
         };
         claim(session, &self.key, &self.uid, Some(&self.id), intent)?;
         if self.protected {

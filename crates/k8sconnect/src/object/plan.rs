@@ -107,6 +107,9 @@ pub(crate) async fn plan(
         notices.push(messages::object::identity_changes(held.key(), &changes));
         tell_of_late_terms(&config, held, notices);
         session.memory.note_held(held.uid());
+        if !held.key().is_namesake(desired.key(), lives_in(held)) {
+            session.memory.note_left_behind(held.uid());
+        }
         blast::tell(session, held, Fate::Replaced, notices).await;
         return Ok(replaced(planned(later(proposed, None))));
     }

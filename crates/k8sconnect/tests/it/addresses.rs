@@ -120,6 +120,38 @@ async fn what_one_address_holds_no_other_may_make_or_take_over() {
 }
 
 #[tokio::test]
+async fn an_object_is_one_in_whatever_version_it_is_written() {
+    let world = World::new().await;
+    let scaler = |version: &str, adopt: bool| {
+        let body = format!(
+            "{{apiVersion: autoscaling/{version}, kind: HorizontalPodAutoscaler, \
+             metadata: {{name: it, namespace: {}}}, spec: {{maxReplicas: 3, \
+             scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: it}}}}}}",
+            world.namespace
+        );
+        config(&body, json!({ "adopt": adopt }))
+    };
+    let core = run(&world).await;
+    core.plan(OBJECT, &scaler("v1", false), None).await.unwrap();
+    let refused = core.plan(OBJECT, &scaler("v2", true), None).await.unwrap_err();
+    says(&refused.to_string(), &["is made by two addresses in the same run"]);
+
+    // One that changes the version makes room for nobody.
+    let held = run(&world).await.create(OBJECT, &scaler("v2", false)).await.unwrap();
+    let core = run(&world).await;
+    let read = core.read(OBJECT, &held).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &scaler("v1", false), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+    let refused = core.plan(OBJECT, &scaler("v2", true), None).await.unwrap_err();
+    says(&refused.to_string(), &["by two addresses"]);
+    let core = run(&world).await;
+    core.plan(OBJECT, &scaler("v2", true), None).await.unwrap();
+    let read = core.read(OBJECT, &held).await.unwrap().present().unwrap();
+    let refused = core.plan(OBJECT, &scaler("v1", false), Some(&read)).await.unwrap_err();
+    says(&refused.to_string(), &["by two addresses"]);
+}
+
+#[tokio::test]
 async fn an_address_that_lost_its_object_to_another_may_end() {
     let story = Story::new(json!({})).await;
     let core = story.run().await;
