@@ -51,6 +51,9 @@ pub struct Notices {
     pub takes: Vec<FieldNotice>,
     /// No longer written by us, but kept on the object by others.
     pub stays: Vec<FieldNotice>,
+    /// No longer written by us and held by others since, and gone with the item or the map in which
+    /// they are.
+    pub goes: Vec<FieldNotice>,
     /// No longer written by us and held by nobody: the server falls back to a value of its own.
     pub falls_back: Vec<FieldNotice>,
     /// Lists whose items others brought into another order, which will be undone.
@@ -123,7 +126,15 @@ pub fn compare(
         // written empty and is filled by us now has not been dropped.
         let leaf = texts_then.contains_key(&path) || now.texts.contains_key(&path);
         let kept = ours_next.below(&path).is_some();
-        let Some(after) = at(next_object, &path).filter(|_| leaf && !kept) else {
+        if !leaf || kept {
+            continue;
+        }
+        let Some(after) = at(next_object, &path) else {
+            let (holders, now) = (others_now(&path), now.texts.get(&path).cloned());
+            if !holders.is_empty() {
+                let then = texts_then.get(&path).cloned();
+                notices.goes.push(FieldNotice { path, holders, then, now, next: None });
+            }
             continue;
         };
         let leaf_of = |value: &Value| match next.secrecy.conceals_within(&path, value, next_object)

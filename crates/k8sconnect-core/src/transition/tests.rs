@@ -128,8 +128,16 @@ fn a_field_given_up_that_others_keep_is_told() {
     let next = Moment { value: Some("blue"), holders: vec![FLUX] };
     let notices = told(Some("blue"), &now, &next);
     assert_eq!(names(&notices.stays), ["flux"]);
+}
+
+#[test]
+fn a_field_that_others_changed_and_that_goes_with_an_item_of_ours_is_told() {
+    let now = Moment { value: Some("red"), holders: vec![FLUX] };
     let gone = Moment { value: None, holders: vec![] };
-    assert!(told(Some("blue"), &now, &gone).is_empty());
+    let notices = told(Some("blue"), &now, &gone);
+    assert_eq!(names(&notices.goes), ["flux"]);
+    let now = Moment { value: Some("blue"), holders: vec![US] };
+    assert!(told(Some("blue"), &now, &gone).is_empty(), "what was ours alone is nobody's business");
 }
 
 #[test]

@@ -52,6 +52,7 @@ pub(crate) fn told(key: &ObjectKey, notices: &Notices, whose: Whose) -> Diagnost
         }
     };
     tell(&notices.stays, stays);
+    tell(&notices.goes, goes);
     tell(&notices.falls_back, falls_back);
     tell(&notices.deletes, deletes);
     if !notices.reorders.is_empty() {
@@ -62,7 +63,8 @@ pub(crate) fn told(key: &ObjectKey, notices: &Notices, whose: Whose) -> Diagnost
 
 /// The error that stands for takings, where nothing is to be taken.
 pub(crate) fn contested(key: &ObjectKey, notices: &Notices) -> Option<Diagnostic> {
-    let held = notices.reverts.iter().chain(&notices.takes).filter(|it| !it.holders.is_empty());
+    let held = notices.reverts.iter().chain(&notices.takes).chain(&notices.goes);
+    let held = held.filter(|it| !it.holders.is_empty());
     let held: Vec<_> = held.cloned().collect();
     if held.is_empty() {
         return None;
@@ -101,6 +103,18 @@ fn stays(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
             "No longer written by you, but held by other managers too, so that the API server \
              keeps it on the object:\n\n{}\n\nTo be rid of a field, remove it with the manager that \
              holds it.",
+            listed(fields)
+        ),
+    )
+}
+
+fn goes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key}: {} will go, though held by others", count(fields.len(), "removed field")),
+        format!(
+            "No longer written by you, and held by other managers since; what they are in was made by \
+             you, and goes:\n\n{}\n\nThe other manager may bring them back, or miss them. To keep a \
+             field, keep in `yaml_body` the item or the map that it is in.",
             listed(fields)
         ),
     )

@@ -226,6 +226,11 @@ fn ownership_messages() -> Vec<Diagnostic> {
             std::slice::from_ref(&flux),
             [Some("x"), Some("x"), Some("x")],
         )],
+        goes: vec![notice(
+            "spec.ports[port=80,protocol=TCP].targetPort",
+            std::slice::from_ref(&flux),
+            [Some("8080"), Some("9090"), None],
+        )],
         falls_back: vec![notice("spec.replicas", &[], [Some("3"), Some("3"), Some("1")])],
         reorders: vec![Reorder {
             path: path("spec.env"),

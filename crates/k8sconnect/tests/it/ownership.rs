@@ -1,6 +1,6 @@
 //! The ownership scripts of the core, replayed against a real API server: the same stories, the
 //! same owners, the same notices, read from what the user is told. And what only a real server does:
-//! the `stringData` of a Secret.
+//! the `stringData` of a Secret, items that go with their last holder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -216,4 +216,32 @@ async fn whoever_holds_a_secret_through_string_data_is_named_before_it_is_taken(
     let plan = core.plan(OBJECT, &change, Some(&read)).await.unwrap();
     let told = format!("{:?}", plan.diagnostics);
     assert!(told.contains("`flux` (Apply"), "{told}");
+}
+
+/// The server removes an item with the last who holds it, and all that others hold in it.
+#[tokio::test]
+async fn what_others_changed_in_an_item_that_goes_is_told() {
+    let world = World::new().await;
+    let body = |ports: &str| {
+        let namespace = world.namespace.name();
+        format!(
+            "{{apiVersion: v1, kind: Service, metadata: {{name: web, namespace: {namespace}}}, \
+             spec: {{ports: [{ports}]}}}}"
+        )
+    };
+    let (http, admin) =
+        ("{name: http, port: 80, targetPort: 8080}", "{name: admin, port: 81, targetPort: 8081}");
+    let state = world.create(&body(&format!("{http}, {admin}"))).await.unwrap();
+    let port = |name: &str, port: u16, to: u16| json!({"name": name, "port": port, "targetPort": to, "protocol": "TCP"});
+    let edit = json!({"spec": {"ports": [port("http", 80, 9090), port("admin", 81, 8081)]}});
+    let target = Target::new("v1", "Service", world.namespace.name(), "web");
+    world.cluster.act_as("mesh").merge_patch(&target, edit).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &world.config(&body(admin)), Some(&read)).await.unwrap();
+    let told: String =
+        plan.diagnostics.iter().map(|one| format!("{}\n{}\n", one.summary, one.detail)).collect();
+    assert!(told.contains("1 removed field will go, though held by others"), "{told}");
+    assert!(told.contains("targetPort") && told.contains("`mesh`"), "{told}");
+    world.core().destroy(OBJECT, &state).await.unwrap();
 }

@@ -156,8 +156,7 @@ impl Server {
         let ours = (US.to_owned(), "Apply");
         let mut sent = body.clone();
         // A list item that is gone is sent as it was written.
-        let gone = |leaf: &Leaf| matches!(leaf, Leaf::Tag(_)) && !self.values.contains_key(leaf);
-        sent.retain(|leaf, _| !ignored.contains(leaf) || gone(leaf));
+        sent.retain(|leaf, _| !ignored.contains(leaf) || self.lacks_item(*leaf));
         // What nobody else holds would go if we let go of it.
         let alone = ignored.iter().filter(|leaf| self.holders(**leaf) == [&ours].into());
         sent.extend(alone.map(|leaf| (*leaf, self.values[leaf])));

@@ -33,7 +33,7 @@ impl Form {
     fn reaches(self, leaf: Leaf) -> bool {
         match leaf {
             Leaf::Area => false,
-            Leaf::Tag(_) => self == Self::Apply,
+            Leaf::Tag(_) | Leaf::Bed(_) => self == Self::Apply,
             Leaf::Label(_) => self != Self::Json,
             Leaf::Title | Leaf::Walled | Leaf::Seal => true,
         }

@@ -18,9 +18,11 @@ pub(crate) enum Leaf {
     Seal,
     /// A member of a set, which is there or not.
     Tag(&'static str),
+    /// A field of an item that is known by its keys.
+    Bed(u8),
 }
 
-pub(crate) const LEAVES: [Leaf; 8] = [
+pub(crate) const LEAVES: [Leaf; 10] = [
     Leaf::Area,
     Leaf::Title,
     Leaf::Walled,
@@ -29,6 +31,8 @@ pub(crate) const LEAVES: [Leaf; 8] = [
     Leaf::Seal,
     Leaf::Tag("p"),
     Leaf::Tag("q"),
+    Leaf::Bed(1),
+    Leaf::Bed(2),
 ];
 
 impl Leaf {
@@ -50,6 +54,7 @@ impl Leaf {
             Self::Label(name) => format!("spec.labels[{name:?}]"),
             Self::Seal => "spec.seal".into(),
             Self::Tag(name) => format!("spec.tags[={name:?}]"),
+            Self::Bed(row) => format!("spec.beds[row={row}].plant"),
         }
     }
 
@@ -60,6 +65,9 @@ impl Leaf {
             Self::Title | Self::Label(_) => json!(format!("value {choice}")),
             Self::Seal => json!({"colour": "red", "wax": choice}),
             Self::Tag(name) => json!(name),
+            Self::Bed(row) => {
+                json!({"row": row, "side": "left", "plant": format!("plant {choice}")})
+            }
         }
     }
 
@@ -75,8 +83,40 @@ impl Leaf {
                 let tags = spec["tags"].as_array();
                 return tags.is_some_and(|tags| tags.contains(&json!(name))).then_some(0);
             }
+            Self::Bed(_) => {
+                let beds = spec["beds"].as_array().into_iter().flatten();
+                beds.into_iter().find(|bed| self.is_of(bed)).unwrap_or(&Json::Null)
+            }
         };
         (0..self.choices()).find(|choice| self.value(*choice) == *value)
+    }
+
+    /// The list whose item it is, or is in.
+    pub(crate) fn list(self) -> Option<&'static str> {
+        match self {
+            Self::Tag(_) => Some("tags"),
+            Self::Bed(_) => Some("beds"),
+            _ => None,
+        }
+    }
+
+    fn holds_item(self, fields: &Json) -> bool {
+        let Self::Bed(row) = self else { return false };
+        let item = format!(r#"k:{{"row":{row},"side":"left"}}"#);
+        fields["f:spec"]["f:beds"][item].get(".").is_some()
+    }
+
+    fn has_item(self, spec: &Json) -> bool {
+        let items = self.list().and_then(|list| spec[list].as_array());
+        items.into_iter().flatten().any(|item| self.is_of(item))
+    }
+
+    /// Whether an item of its list is the one that it means.
+    pub(crate) fn is_of(self, item: &Json) -> bool {
+        match self {
+            Self::Bed(row) => item["row"] == row,
+            _ => *item == self.value(0),
+        }
     }
 
     fn is_held(self, fields: &Json) -> bool {
@@ -88,6 +128,10 @@ impl Leaf {
             Self::Label(name) => fields["f:labels"].get(format!("f:{name}")),
             Self::Seal => fields.get("f:seal"),
             Self::Tag(name) => fields["f:tags"].get(format!("v:{name:?}")),
+            Self::Bed(row) => {
+                let item = format!(r#"k:{{"row":{row},"side":"left"}}"#);
+                fields["f:beds"][item].get("f:plant")
+            }
         };
         held.is_some()
     }
@@ -108,10 +152,13 @@ pub(crate) fn spec(fields: &Fields) -> Json {
             Leaf::Walled => spec["walled"] = value,
             Leaf::Label(name) => spec["labels"][*name] = value,
             Leaf::Seal => spec["seal"] = value,
-            Leaf::Tag(_) => match spec["tags"].as_array_mut() {
-                Some(tags) => tags.push(value),
-                None => spec["tags"] = json!([value]),
-            },
+            Leaf::Tag(_) | Leaf::Bed(_) => {
+                let list = &mut spec[leaf.list().unwrap()];
+                match list.as_array_mut() {
+                    Some(items) => items.push(value),
+                    None => *list = json!([value]),
+                }
+            }
         }
     }
     spec
@@ -121,6 +168,10 @@ pub(crate) fn spec(fields: &Fields) -> Json {
 pub(crate) struct Server {
     pub(crate) values: Fields,
     pub(crate) owners: BTreeMap<Manager, BTreeSet<Leaf>>,
+    /// Of which the item is there, and not the field.
+    bare: BTreeSet<Leaf>,
+    /// Who holds the item of a field: with the last of them it goes, whoever holds the field.
+    items: BTreeMap<Leaf, BTreeSet<Manager>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,13 +185,22 @@ impl Server {
     pub(crate) fn seen(object: &Json) -> Self {
         let spec = &object["spec"];
         let value = |leaf: &Leaf| leaf.found(spec).map(|choice| (*leaf, choice));
-        let mut all = Self { values: LEAVES.iter().filter_map(value).collect(), ..Self::default() };
+        let bare = |leaf: &&Leaf| leaf.found(spec).is_none() && leaf.has_item(spec);
+        let mut all = Self {
+            values: LEAVES.iter().filter_map(value).collect(),
+            bare: LEAVES.iter().filter(bare).copied().collect(),
+            ..Self::default()
+        };
         for owner in owners(object) {
             let held: BTreeSet<_> =
                 LEAVES.into_iter().filter(|leaf| leaf.is_held(&owner.fields)).collect();
             let operation = if owner.operation == "Apply" { "Apply" } else { "Update" };
+            let who = (owner.manager, operation);
+            for leaf in LEAVES.into_iter().filter(|leaf| leaf.holds_item(&owner.fields)) {
+                all.items.entry(leaf).or_default().insert(who.clone());
+            }
             if !held.is_empty() {
-                all.owners.insert((owner.manager, operation), held);
+                all.owners.insert(who, held);
             }
         }
         all
@@ -149,10 +209,17 @@ impl Server {
     /// Without what nobody holds of maps and sets: it goes with the last neighbour that somebody holds
     /// and drops, which is the one thing that leaves know of each other.
     pub(crate) fn owned(mut self) -> Self {
+        self.bare.clear();
+        self.items.clear();
         let held: BTreeSet<_> = self.owners.values().flatten().copied().collect();
-        let alone = |leaf: &Leaf| !matches!(leaf, Leaf::Label(_) | Leaf::Tag(_));
+        let alone = |leaf: &Leaf| !matches!(leaf, Leaf::Label(_)) && leaf.list().is_none();
         self.values.retain(|leaf, _| alone(leaf) || held.contains(leaf));
         self
+    }
+
+    /// Whether the item of a list is not there in which the field would be.
+    pub(crate) fn lacks_item(&self, leaf: Leaf) -> bool {
+        leaf.list().is_some() && !self.values.contains_key(&leaf) && !self.bare.contains(&leaf)
     }
 
     pub(crate) fn holders(&self, leaf: Leaf) -> BTreeSet<&Manager> {
@@ -176,6 +243,15 @@ impl Server {
             return false;
         }
         let who = (who.to_owned(), "Apply");
+        for leaf in LEAVES {
+            let Leaf::Bed(_) = leaf else { continue };
+            let holders = self.items.entry(leaf).or_default();
+            match body.contains_key(&leaf) {
+                true => drop(holders.insert(who.clone())),
+                false if holders.remove(&who) && holders.is_empty() => self.lose(leaf),
+                false => {}
+            }
+        }
         for (leaf, choice) in body {
             if self.values.insert(*leaf, *choice).is_some_and(|before| before != *choice) {
                 self.disown(*leaf);
@@ -198,8 +274,14 @@ impl Server {
             }
             self.disown(*leaf);
             match wanted {
-                None => drop(self.values.remove(leaf)),
+                None => {
+                    self.values.remove(leaf);
+                    self.items.remove(leaf);
+                }
                 Some(choice) => {
+                    if self.lacks_item(*leaf) {
+                        self.items.insert(*leaf, [(who.to_owned(), "Update")].into());
+                    }
                     self.values.insert(*leaf, *choice);
                     self.owners.entry((who.to_owned(), "Update")).or_default().insert(*leaf);
                 }
@@ -216,7 +298,10 @@ impl Server {
         former: &BTreeMap<Manager, BTreeSet<Leaf>>,
     ) {
         let held = self.owners.remove(who).unwrap_or_default();
-        let (back, kept): (BTreeSet<_>, BTreeSet<_>) = held.into_iter().partition(leaving);
+        let (back, kept): (BTreeSet<_>, BTreeSet<_>) = held.into_iter().partition(&leaving);
+        for (_, holders) in self.items.iter_mut().filter(|(leaf, _)| leaving(leaf)) {
+            holders.remove(who);
+        }
         self.owners.insert(who.clone(), kept);
         for (owner, lost) in former {
             let back = lost.intersection(&back).copied();
@@ -232,6 +317,11 @@ impl Server {
             (manager.clone(), held.difference(&kept).copied().collect())
         };
         before.owners.iter().map(lost).collect()
+    }
+
+    fn lose(&mut self, leaf: Leaf) {
+        self.disown(leaf);
+        self.values.remove(&leaf);
     }
 
     fn disown(&mut self, leaf: Leaf) {
