@@ -3,15 +3,18 @@
 //! A dry-run can be answered, be refused, be too early, or find another object in the way. Which
 //! of these it is, is told by code and causes; what follows from it is the core's to judge.
 
+use http::Method;
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::rejection::{Rejection, Status};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::address::Location;
+use crate::call::{Call, Content};
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::kinds::{Kind, Served};
 use crate::objects::{Answer, Apply, Conflicts, Found, Persistence};
+use crate::retry::Repeat;
 
 /// Whether the kind of an object can be addressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub enum NotYet {
     },
 }
 
-/// What a dry-run of an apply brought to light.
+/// What a dry-run brought to light.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
     Answered(Answer),
@@ -71,7 +74,39 @@ impl Cluster {
         conflicts: Conflicts,
     ) -> Result<Observation, Error> {
         let apply = Apply { body, manager, conflicts, persistence: Persistence::DryRun };
-        let status = match self.apply(at, &apply).await {
+        let answer = self.apply(at, &apply).await;
+        self.sorted(at, answer).await
+    }
+
+    /// Asks what the operations of a JSON patch would do to this very object, whatever others wrote
+    /// to it meanwhile.
+    pub async fn observe_over(
+        &self,
+        at: &Location,
+        manager: &str,
+        uid: &str,
+        operations: &[Value],
+    ) -> Result<Observation, Error> {
+        let guard = json!({"op": "test", "path": "/metadata/uid", "value": uid});
+        let patch: Vec<_> = [guard].into_iter().chain(operations.iter().cloned()).collect();
+        let mut call = Call::new(Method::PATCH, at.address()?)
+            .query("fieldManager", manager)
+            .query("dryRun", "All")
+            .body(Content::JsonPatch, patch.into());
+        call.repeat = Repeat::Harmless;
+        let answer = match self.send(&call).await {
+            Ok(reply) => self.answer(&call, reply),
+            Err(error) => Err(error),
+        };
+        self.sorted(at, answer).await
+    }
+
+    async fn sorted(
+        &self,
+        at: &Location,
+        answer: Result<Answer, Error>,
+    ) -> Result<Observation, Error> {
+        let status = match answer {
             Ok(answer) => return Ok(Observation::Answered(answer)),
             Err(Error::Refused(status)) => status,
             Err(error) => return Err(error),

@@ -1,10 +1,13 @@
 //! Whether a refused change is one that the object can never take, so that it must be replaced.
 //!
-//! A replacement destroys something. It is planned only on proof, in three steps: the update was
+//! A replacement destroys something. It is planned only on proof, in four steps: the update was
 //! refused with a cause that names a field; the body as it was before is *not* refused, so that the
-//! change is to blame; and the new body is accepted as a creation, so that a replacement would
-//! succeed. There is no list of fields or kinds, and no text is matched, save the one by which a
+//! change is to blame; the new body is accepted as a creation, so that a replacement would succeed;
+//! and it is refused for a field as well when it is laid over the object (see [`overwrite`]), so
+//! that nothing which others hold is to blame. There is no list of fields or kinds, and no text is matched, save the one by which a
 //! webhook's refusal is known: webhooks hand causes of their own through, which prove nothing.
+//!
+//! [`overwrite`]: crate::overwrite
 
 use std::collections::BTreeSet;
 
@@ -28,6 +31,8 @@ pub enum Suspicion {
     None,
     /// Perhaps about these.
     Fields(Vec<Cause>),
+    /// About what is reported of the object, which no body says.
+    Reported(Vec<Cause>),
     /// About a map that was emptied. The server makes null of it, and then refuses the null.
     Emptied(Cause, Emptying),
 }
@@ -65,8 +70,19 @@ pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
     match named.iter().find_map(|cause| Some((cause, emptied(cause)?))) {
         Some((cause, how)) => Suspicion::Emptied(cause.clone(), how),
         None if named.is_empty() => Suspicion::None,
-        None => Suspicion::Fields(named),
+        None => {
+            let (reported, fields): (Vec<_>, Vec<_>) = named.into_iter().partition(is_reported);
+            if fields.is_empty() {
+                Suspicion::Reported(reported)
+            } else {
+                Suspicion::Fields(fields)
+            }
+        }
     }
+}
+
+fn is_reported(cause: &Cause) -> bool {
+    cause.field.split(['.', '[']).next() == Some("status")
 }
 
 /// How a dry-run on the way to the proof ended.
@@ -97,6 +113,27 @@ pub fn judge(suspects: Vec<Cause>, former: &Trial, creation: &Trial) -> Verdict 
             let same = share_a_field(&suspects, &status.details.causes);
             if same { Verdict::Invalid(status.clone()) } else { Verdict::Unproved(status.clone()) }
         }
+    }
+}
+
+/// What it tells that a body was tried once more without what others hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LaidOver {
+    /// The object can take it: nothing in it is immutable.
+    Taken,
+    /// It is refused for a field all the same.
+    Refused,
+    /// It is refused for something else, before or after the fields were looked at.
+    Untold(Box<Status>),
+}
+
+pub fn laid_over(body: &Value, trial: &Trial) -> LaidOver {
+    match trial {
+        Trial::Accepted => LaidOver::Taken,
+        Trial::Refused(status) => match suspects(status, body) {
+            Suspicion::Fields(_) | Suspicion::Emptied(..) => LaidOver::Refused,
+            Suspicion::None | Suspicion::Reported(_) => LaidOver::Untold(status.clone()),
+        },
     }
 }
 
@@ -242,6 +279,27 @@ mod tests {
         assert_eq!(suspects(&webhook, &body), Suspicion::None);
         let invalid = refused("Deployment is invalid", &selector());
         assert_eq!(suspects(&invalid, &body), Suspicion::Fields(selector()));
+    }
+
+    #[test]
+    fn what_is_reported_of_an_object_proves_nothing_of_its_body() {
+        let stored = cause("status.storedVersions[0]", "FieldValueInvalid");
+        let told = refused("must remain in spec.versions", std::slice::from_ref(&stored));
+        let body = json!({"spec": {"versions": []}});
+        assert_eq!(suspects(&told, &body), Suspicion::Reported(vec![stored.clone()]));
+        let both = refused("invalid", &[stored, selector().remove(0)]);
+        assert_eq!(suspects(&both, &body), Suspicion::Fields(selector()));
+    }
+
+    #[test]
+    fn what_the_object_takes_without_the_fields_of_others_is_not_immutable() {
+        let body = json!({});
+        let over = |status: Status| laid_over(&body, &Trial::Refused(Box::new(status)));
+        assert_eq!(laid_over(&body, &Trial::Accepted), LaidOver::Taken);
+        assert_eq!(over(refused("invalid", &selector())), LaidOver::Refused);
+        // A policy is asked only once the fields are fine.
+        let policy = refused("ValidatingAdmissionPolicy denied", &[cause("", "")]);
+        assert!(matches!(over(policy), LaidOver::Untold(_)));
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub mod import_id;
 pub mod jsonpath;
 pub mod manifest;
 pub mod outgoing;
+pub mod overwrite;
 pub mod owners;
 pub mod patch;
 pub mod plan;

@@ -139,6 +139,11 @@ impl Terms {
         Ignoring::new(&self.ignores, manifest, seen)
     }
 
+    /// Whether just as much is ignored.
+    pub(crate) fn ignores_as(&self, other: &Terms) -> bool {
+        self.ignores == other.ignores
+    }
+
     /// Whether anything is ignored.
     pub(crate) fn ignores_any(&self) -> bool {
         !self.ignores.is_empty()

@@ -143,6 +143,26 @@ pub(crate) fn redefined<'a>(subject: impl Into<Subject<'a>>, status: &Status) ->
     on_body(subject.manifest, diagnostic)
 }
 
+/// A change does not fit what is reported of the object.
+pub(crate) fn reported(subject: Subject<'_>, status: &Status, causes: &[Cause]) -> Diagnostic {
+    let fields: Vec<_> = causes.iter().map(|cause| format!("`{}`", cause.field)).collect();
+    let diagnostic = Diagnostic::error(
+        format!("{}: its status does not allow the change", subject.key()),
+        paragraphs([
+            &said(status.code, &subject.quoted(&status.message)),
+            &format!(
+                "{} is what the cluster reports of the object. That is nothing to delete the object \
+                 for: a new one would start without all that the old one is there for.",
+                fields.join(", ")
+            ),
+            "Do first what the server's words ask for, so that the status changes, and plan again. \
+             Until then keep in `yaml_body` what the status still needs. (A version that a \
+             CustomResourceDefinition has stored objects in can stay with `served: false`.)",
+        ]),
+    );
+    on_body(subject.manifest, diagnostic)
+}
+
 /// A map was emptied, and the server cannot take that.
 pub(crate) fn emptied(
     subject: Subject<'_>,

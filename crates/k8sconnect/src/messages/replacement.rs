@@ -2,12 +2,15 @@
 
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::overwrite::Cleared;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::rejection::{Cause, Status};
+use serde_json::Value;
 use tfplugin::Diagnostic;
 
 use super::ownership::manager;
 use super::refusal::{Subject, on_body, refused, said};
+use super::stuck::{spelt, what_holds};
 use super::{count, paragraphs};
 use crate::MANAGER;
 
@@ -18,23 +21,138 @@ pub(crate) fn immutable(
     causes: &[Cause],
     changed: &[FieldPath],
 ) -> Diagnostic {
-    let lines = subject.by_field(causes);
     let changed: Vec<_> = changed.iter().map(|path| format!("  {}", path.shown())).collect();
     let changed = match changed.is_empty() {
         true => String::new(),
-        false => format!("\n\nChanged in `yaml_body`:\n\n{}", changed.join("\n")),
+        false => format!("Changed in `yaml_body`:\n\n{}", changed.join("\n")),
     };
+    must_be_replaced(
+        subject,
+        status,
+        causes,
+        "What you changed",
+        &changed,
+        "restore the old values in `yaml_body`",
+    )
+}
+
+/// The same of what was ignored until now, and is to be as the body always said.
+pub(crate) fn ignored_no_more(
+    subject: Subject<'_>,
+    status: &Status,
+    causes: &[Cause],
+) -> Diagnostic {
+    let what = "What is in `ignore_fields` no more and differs from `yaml_body`";
+    must_be_replaced(subject, status, causes, what, "", "list it in `ignore_fields` again")
+}
+
+fn must_be_replaced(
+    subject: Subject<'_>,
+    status: &Status,
+    causes: &[Cause],
+    what: &str,
+    changed: &str,
+    to_keep: &str,
+) -> Diagnostic {
     Diagnostic::warning(
         format!("{} must be replaced", subject.key()),
-        format!(
-            "What you changed cannot change once the object exists. The API server said (HTTP \
-             {}):\n\n{}{changed}{}\n\nTerraform deletes the object and creates it again. To keep it, restore \
-             the old values in `yaml_body`.",
-            status.code,
-            lines.join("\n"),
-            lost_by_others(subject)
-        ),
+        paragraphs([
+            &format!(
+                "{what} cannot change once the object exists. The API server said (HTTP {}):",
+                status.code
+            ),
+            &subject.by_field(causes).join("\n"),
+            changed,
+            &lost_by_others(subject),
+            &format!("Terraform deletes the object and creates it again. To keep it, {to_keep}."),
+        ]),
     )
+}
+
+/// What an object can take only together with something that it has besides.
+pub(crate) struct Obstacles {
+    pub(crate) cleared: Vec<Cleared>,
+    /// The JSON patch that gets past them.
+    pub(crate) operations: Vec<Value>,
+}
+
+/// A change that is refused only for what others hold beside it, or what the server filled in.
+pub(crate) fn entangled(
+    subject: Subject<'_>,
+    status: &Status,
+    obstacles: &Obstacles,
+) -> Diagnostic {
+    let Obstacles { cleared, operations } = obstacles;
+    let holders = |it: &Cleared| match it.holders.is_empty() {
+        true => "nobody: the API server filled it in".to_owned(),
+        false => it.holders.iter().map(manager).collect::<Vec<_>>().join(", "),
+    };
+    let lines = cleared.iter().map(|it| (it.path.shown(), holders(it)));
+    let listed = match listed(lines.collect()) {
+        Some(listed) => format!("In the way:\n\n{listed}"),
+        None => String::new(),
+    };
+    let is_filled_in = !cleared.is_empty() && cleared.iter().all(|it| it.holders.is_empty());
+    let way_out = match command(subject, operations).filter(|_| is_filled_in) {
+        Some(command) => format!(
+            "Make the change once by hand, which takes along what was filled in, and plan again:\n\n\
+             {command}"
+        ),
+        None if is_filled_in => format!(
+            "Make the change once by hand, without what was filled in, and plan again: `kubectl edit \
+             {}`.",
+            spelt(subject.key())
+        ),
+        None => format!(
+            "Let whoever holds the fields give them up, or remove them and make the change once by \
+             hand, as with `kubectl edit {}`. Then plan again.",
+            spelt(subject.key())
+        ),
+    };
+    let diagnostic = Diagnostic::error(
+        format!("{} cannot take the change together with what it has already", subject.key()),
+        paragraphs([
+            &said(status.code, &subject.quoted(&status.message)),
+            "Nothing here is immutable: your values alone are accepted. They are refused only \
+             together with what else the object has, which an apply leaves alone. It is not deleted \
+             for that.",
+            &listed,
+            &way_out,
+            "Should the object be made anew instead, say so with `terraform taint ADDRESS` (or `tofu \
+             taint ADDRESS`) and apply.",
+        ]),
+    );
+    on_body(subject.manifest, diagnostic)
+}
+
+/// Longer ones are nothing to copy.
+const LONGEST_COMMAND: usize = 300;
+
+/// The patch as kubectl takes it, where it can be shown and touches no metadata, ours among it.
+fn command(subject: Subject<'_>, operations: &[Value]) -> Option<String> {
+    let is_metadata =
+        |it: &Value| it["path"].as_str().is_some_and(|it| it.starts_with("/metadata"));
+    if !subject.manifest.secrecy().is_open() || operations.iter().any(is_metadata) {
+        return None;
+    }
+    let patch = Value::from(operations.to_vec()).to_string();
+    let is_plain = patch.len() <= LONGEST_COMMAND && !patch.contains('\'');
+    is_plain.then(|| format!("  kubectl patch {} --type=json -p '{patch}'", spelt(subject.key())))
+}
+
+/// A change was refused to an object that is being deleted.
+pub(crate) fn going(subject: Subject<'_>, status: &Status) -> Diagnostic {
+    let holds = subject.former.map(what_holds).unwrap_or_default();
+    let diagnostic = Diagnostic::error(
+        format!("{} is being deleted and does not take the change", subject.key()),
+        paragraphs([
+            &said(status.code, &subject.quoted(&status.message)),
+            &holds,
+            "Once it is gone, the next plan creates it as it is in `yaml_body` now. Wait for that, or \
+             leave `yaml_body` as it was until then.",
+        ]),
+    );
+    on_body(subject.manifest, diagnostic)
 }
 
 /// As many fields of others as are shown.
@@ -50,39 +168,69 @@ fn lost_by_others(subject: Subject<'_>) -> String {
     let mut lines = Vec::new();
     for other in owners.others(MANAGER).filter(|it| it.manager.subresource != "status") {
         for path in other.fields.difference(&ours).leaves() {
-            lines.push(format!("  {}\n    held by  {}", path.shown(), manager(&other.manager)));
+            lines.push((path.shown(), manager(&other.manager)));
         }
     }
-    let more = lines.len().saturating_sub(FIRST_FIELDS);
-    lines.truncate(FIRST_FIELDS);
-    if more > 0 {
-        lines.push(format!("  … and {} more", count(more, "field")));
-    }
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("\n\nSet by others, and gone with the object:\n\n{}", lines.join("\n")),
+    match listed(lines) {
+        Some(listed) => format!("Set by others, and gone with the object:\n\n{listed}"),
+        None => String::new(),
     }
 }
 
+/// Fields with their holders.
+fn listed(fields: Vec<(String, String)>) -> Option<String> {
+    let more = fields.len().saturating_sub(FIRST_FIELDS);
+    let first = fields.into_iter().take(FIRST_FIELDS);
+    let mut lines: Vec<_> =
+        first.map(|(path, holder)| format!("  {path}\n    held by  {holder}")).collect();
+    if more > 0 {
+        lines.push(format!("  … and {} more", count(more, "field")));
+    }
+    if lines.is_empty() { None } else { Some(lines.join("\n")) }
+}
+
+/// What was tried in vain to prove that an object must be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tried {
+    /// The body as an object of its own.
+    Beside,
+    /// The body without what others hold.
+    Over,
+}
+
 /// A change that was refused, and that a replacement might or might not get past.
-pub(crate) fn unproved(subject: Subject<'_>, status: &Status, obstacle: &Status) -> Diagnostic {
+pub(crate) fn unproved(
+    subject: Subject<'_>,
+    status: &Status,
+    obstacle: &Status,
+    tried: Tried,
+) -> Diagnostic {
     let quoted = |status: &Status| match status.code {
         0 => "No clear answer came.".to_owned(),
         code => said(code, &subject.quoted(&status.message)),
+    };
+    let (what, provided) = match tried {
+        Tried::Beside => (
+            "Whether it could be replaced instead cannot be told without deleting it. Tried beside \
+             the old one:",
+            "what stands in the way goes with it (a port or an address that it holds itself)",
+        ),
+        Tried::Over => (
+            "Whether it has to be replaced cannot be told. Tried in place of all that others hold in \
+             it:",
+            "a new one is not refused for that",
+        ),
     };
     let diagnostic = Diagnostic::error(
         format!("{} cannot be changed like this", subject.key()),
         paragraphs([
             &quoted(status),
+            &format!("{what} {}", quoted(obstacle)),
             &format!(
-                "Whether it could be replaced instead cannot be told without deleting it. Tried \
-                 beside the old one: {}",
-                quoted(obstacle)
+                "If the object may be deleted and made anew, and {provided}, say so with `terraform \
+                 taint ADDRESS` (or `tofu taint ADDRESS`) and apply again. Otherwise restore the old \
+                 values in `yaml_body`."
             ),
-            "If the object may be deleted and made anew, and what stands in the way goes with it (a \
-             port or an address that it holds itself), say so with `terraform taint ADDRESS` (or \
-             `tofu taint ADDRESS`) and apply again. Otherwise restore the old values in \
-             `yaml_body`.",
         ]),
     );
     on_body(subject.manifest, diagnostic)

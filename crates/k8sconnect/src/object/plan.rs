@@ -111,7 +111,7 @@ pub(crate) async fn plan(
             session.memory.note_left_behind(held.uid());
         }
         blast::tell(session, held, Fate::Replaced, notices).await;
-        return Ok(replaced(planned(later(proposed, None))));
+        return Ok(replaced(planned(later(proposed, None)), Forcing::Body));
     }
     let (Some(terms), Reach::Ready(connection)) =
         (Terms::read(&config)?, session.reach(&config.cluster, &config.cluster_name)?)
@@ -139,7 +139,11 @@ pub(crate) async fn plan(
             session.memory.note_held(held.uid());
             tell_of_late_terms(&config, held, notices);
             blast::tell(session, held, Fate::Replaced, notices).await;
-            Ok(replaced(planned(*state)))
+            let forcing = match desired.is_same_body(&held.manifest) {
+                true => Forcing::Ignoring,
+                false => Forcing::Body,
+            };
+            Ok(replaced(planned(*state), forcing))
         }
     }
 }
@@ -200,11 +204,21 @@ enum Change {
     Replacement(Box<ObjectModel>),
 }
 
+/// What of the configuration asks for a replacement.
+enum Forcing {
+    Body,
+    /// What was ignored and is not any more.
+    Ignoring,
+}
+
 /// A replacement counts only where the value at its path differs, which the body's does, or its
 /// version's.
-fn replaced(mut planned: Planned<ObjectModel>) -> Planned<ObjectModel> {
-    let body = ["yaml_body", "yaml_body_wo_version"];
-    planned.requires_replace.extend(body.map(AttributePath::root));
+fn replaced(mut planned: Planned<ObjectModel>, forcing: Forcing) -> Planned<ObjectModel> {
+    let attributes: &[_] = match forcing {
+        Forcing::Body => &["yaml_body", "yaml_body_wo_version"],
+        Forcing::Ignoring => &["ignore_fields"],
+    };
+    planned.requires_replace.extend(attributes.iter().copied().map(AttributePath::root));
     planned
 }
 

@@ -12,6 +12,7 @@ mod data;
 mod drift;
 mod edits;
 mod elsewhere;
+mod entangled;
 mod faults;
 mod field_sets;
 mod functions;

@@ -1,10 +1,12 @@
 //! What is said where the server refuses.
 
 use k8sconnect_core::immutable::Emptying;
+use k8sconnect_core::overwrite::Cleared;
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::scrub::Secrets;
 
 use super::*;
+use crate::messages::replacement::{Obstacles, Tried};
 
 pub(super) fn messages() -> Vec<Diagnostic> {
     let typo = status(
@@ -84,7 +86,20 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.push(refusal::refused(&vault, &typo));
     messages.push(refusal::redefined(&vault, &typo));
     let taken = status(422, "provided port is already allocated", &[]);
-    messages.push(replacement::unproved((&web()).into(), &fixed, &taken));
+    for tried in [Tried::Beside, Tried::Over] {
+        messages.push(replacement::unproved((&web()).into(), &fixed, &taken, tried));
+    }
+    messages.push(replacement::ignored_no_more((&web()).into(), &fixed, &fixed.details.causes));
+    messages.extend(entanglements());
+    let stored = status(
+        422,
+        "status.storedVersions[0]: Invalid value: \"v1\": missing from spec.versions",
+        &[("status.storedVersions[0]", "Invalid value: \"v1\": missing from spec.versions")],
+    );
+    messages.push(refusal::reported((&vault).into(), &stored, &stored.details.causes));
+    let going = json!({"metadata": {"finalizers": ["example.com/cleanup"]}});
+    let going = Subject { manifest: &web(), former: Some(&going) };
+    messages.push(replacement::going(going, &fixed));
     messages.push(replacement::no_successor((&web()).into(), &invalid));
     messages.push(replacement::successor_untold((&web()).into(), &taken));
     let host = || "https://127.0.0.1:6443".to_owned();
@@ -134,4 +149,32 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.push(refusal::not_taken(&web(), &unauthorized(None)));
     messages.push(refusal::not_taken(&web(), &unauthorized(Some("aws".into()))));
     messages
+}
+
+/// Changes that do not go together with what the object has besides.
+fn entanglements() -> Vec<Diagnostic> {
+    let refused = status(
+        422,
+        "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is \
+         'Recreate'",
+        &[("spec.strategy.rollingUpdate", "Forbidden")],
+    );
+    let cleared = |path: &str, holders: &[Manager]| Cleared {
+        path: path.parse().unwrap(),
+        holders: holders.to_vec(),
+    };
+    let rival = manager("rival", Operation::Apply, "");
+    let operation =
+        |value: &str| json!({"op": "add", "path": "/spec/strategy/type", "value": value});
+    [
+        (vec![cleared("spec.strategy.rollingUpdate", &[])], operation("Recreate")),
+        (vec![cleared("spec.strategy.rollingUpdate", &[])], operation(&"long".repeat(100))),
+        (vec![cleared("spec.ports[port=90].name", &[rival])], operation("Recreate")),
+        (vec![], operation("Recreate")),
+    ]
+    .map(|(cleared, operation)| {
+        let obstacles = Obstacles { cleared, operations: vec![operation] };
+        replacement::entangled((&web()).into(), &refused, &obstacles)
+    })
+    .into()
 }

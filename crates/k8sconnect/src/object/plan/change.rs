@@ -9,7 +9,7 @@ use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
-use super::proof::{self, Refusal};
+use super::proof::{self, Attempt, Refusal};
 use super::whereabouts;
 use super::{Asked, Change, later};
 use crate::leaves;
@@ -76,7 +76,7 @@ pub(super) async fn plan(
     let content = planner.content(asked.desired, Some(held.prior()), live).map_err(unreadable)?;
     let guard = Guard::Uid(held.uid());
     let mut state = later(proposed, Some(held));
-    let observation = asked.observe(&location, content, Some(held.id()), guard).await?;
+    let observation = asked.observe(&location, content.clone(), Some(held.id()), guard).await?;
     if is_miss(&observation) {
         home::missed_at_home(asked.cluster, held).await?;
     }
@@ -139,15 +139,19 @@ pub(super) async fn plan(
             }
             // The server may quote what is there, and what may not be shown of that must be known.
             let looked = match live {
-                None if !asked.desired.secrecy().is_open() => look(asked, &location).await?,
-                _ => None,
+                None => look(asked, &location).await?,
+                Some(_) => None,
             };
             let live = live.or(looked.as_ref());
             if held.is_untouched() {
                 let subject = Subject { manifest: asked.desired, former: live };
                 return Err(messages::import::not_as_it_is(subject, &status).into());
             }
-            let warning = match proof::weigh(asked, held, &location, live, &status).await? {
+            let Some(live) = live else {
+                return Err(messages::object::gone_meanwhile(key).into());
+            };
+            let attempt = Attempt { location: &location, live, content: &content };
+            let warning = match proof::weigh(asked, held, attempt, &status).await? {
                 Refusal::Replace(warning) => warning,
                 Refusal::Error(error) => return Err(error),
             };

@@ -2,80 +2,198 @@
 
 use k8sconnect_cluster::{Location, NotYet, Observation};
 use k8sconnect_core::field::{FieldPath, PathElement};
-use k8sconnect_core::immutable::{self, Succession, Suspicion, Trial, Verdict};
+use k8sconnect_core::immutable::{self, LaidOver, Succession, Suspicion, Trial, Verdict};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::Guard;
+use k8sconnect_core::overwrite::{Overwrite, Reach};
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::rejection::Status;
+use k8sconnect_core::rejection::{Cause, Status};
 use serde_json::Value as Json;
-use tfplugin::Diagnostics;
+use tfplugin::{Diagnostic, Diagnostics};
 
 use super::Asked;
 use crate::messages::refusal::Subject;
+use crate::messages::replacement::{Obstacles, Tried};
 use crate::object::held::Held;
 use crate::{MANAGER, messages};
 
 /// What follows from the refusal of a change.
 pub(super) enum Refusal {
     /// The object must be replaced; the warning that says so.
-    Replace(tfplugin::Diagnostic),
+    Replace(Diagnostic),
     Error(Diagnostics),
 }
 
-/// Tries the former body on the object, and the new one beside it.
+/// A change that was refused.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt<'a> {
+    pub(super) location: &'a Location,
+    pub(super) live: &'a Json,
+    /// What was sent.
+    pub(super) content: &'a Json,
+}
+
+/// Tries the former body on the object, the new one beside it, and the new one laid over it.
 pub(super) async fn weigh(
     asked: &Asked<'_>,
     held: &Held,
-    location: &Location,
-    live: Option<&Json>,
+    attempt: Attempt<'_>,
     refused: &Status,
 ) -> Result<Refusal, Diagnostics> {
+    let Attempt { location, live, .. } = attempt;
     let desired = asked.desired;
-    let subject = Subject { manifest: desired, former: live };
-    let mistake = || Refusal::Error(messages::refusal::refused(subject, refused).into());
-    if desired.is_same_body(&held.manifest) {
-        return Ok(mistake());
-    }
+    let subject = Subject { manifest: desired, former: Some(live) };
+    let error = |diagnostic: Diagnostic| Ok(Refusal::Error(diagnostic.into()));
     let suspects = match immutable::suspects(refused, desired.value()) {
         Suspicion::Fields(causes) => causes,
-        Suspicion::None => return Ok(mistake()),
+        Suspicion::None => return error(messages::refusal::refused(subject, refused)),
+        Suspicion::Reported(causes) => {
+            return error(messages::refusal::reported(subject, refused, &causes));
+        }
         Suspicion::Emptied(cause, how) => {
-            let error = messages::refusal::emptied(subject, refused, &cause, how);
-            return Ok(Refusal::Error(error.into()));
+            return error(messages::refusal::emptied(subject, refused, &cause, how));
         }
     };
+    let change = Wanted::of(asked, held);
+    if change == Wanted::TheSame {
+        // Somebody else's change is to blame, and perhaps just what they hold beside.
+        let over = lay_over(asked, attempt, attempt.content, &suspects).await?;
+        return error(match over {
+            Over::Taken(obstacles) => {
+                messages::replacement::entangled(subject, refused, &obstacles)
+            }
+            Over::Refused | Over::Untold(_) => messages::refusal::refused(subject, refused),
+        });
+    }
     let former = held
         .planner()
-        .former_content(held.prior(), live)
-        .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
-    let guard = Guard::Uid(held.uid());
-    let former = match former {
-        Some(former) => trial(asked.observe(location, former, Some(held.id()), guard).await?),
-        // Gone meanwhile, and its body was never stored.
-        None => Trial::Refused(Box::default()),
+        .former_content(held.prior(), Some(live))
+        .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?
+        .unwrap_or_default();
+    let going = !live["metadata"]["deletionTimestamp"].is_null();
+    let as_before = match going {
+        // It takes no more of some things from anybody, so that nothing is proved by what it
+        // refuses. Only a mistake is worth telling apart.
+        true => Trial::Accepted,
+        false => {
+            let guard = Guard::Uid(held.uid());
+            trial(asked.observe(location, former.clone(), Some(held.id()), guard).await?)
+        }
     };
     let creation = beside(asked, location).await?;
-    Ok(match immutable::judge(suspects, &former, &creation) {
-        Verdict::Immutable(causes) => {
+    let verdict = immutable::judge(suspects.clone(), &as_before, &creation);
+    if let Verdict::Invalid(status) = &verdict {
+        return error(messages::refusal::refused(subject, status));
+    }
+    if going {
+        return error(messages::replacement::going(subject, refused));
+    }
+    let over = match as_before {
+        Trial::Accepted => lay_over(asked, attempt, &former, &suspects).await?,
+        Trial::Refused(_) => Over::Refused,
+    };
+    match (over, verdict) {
+        (Over::Taken(obstacles), _) => {
+            error(messages::replacement::entangled(subject, refused, &obstacles))
+        }
+        (Over::Refused, Verdict::Immutable(causes)) => {
             asked.session.memory.note_replaceable(held.uid());
             // Of a body that is never stored, the former is not known.
             let changed = match desired.is_stored() && held.manifest.is_stored() {
-                true => changed(held, desired, location, live),
+                true => changed(held, desired, location, Some(live)),
                 false => Vec::new(),
             };
-            Refusal::Replace(messages::replacement::immutable(subject, refused, &causes, &changed))
-        }
-        Verdict::Invalid(status) => {
-            Refusal::Error(messages::refusal::refused(subject, &status).into())
+            let warning = match change {
+                Wanted::LessIgnored => {
+                    messages::replacement::ignored_no_more(subject, refused, &causes)
+                }
+                _ => messages::replacement::immutable(subject, refused, &causes, &changed),
+            };
+            Ok(Refusal::Replace(warning))
         }
         // A server that failed says nothing of the object, and nobody should delete it for that.
-        Verdict::Unproved(obstacle) if obstacle.leaves_open() => {
-            Refusal::Error(messages::refusal::refused(subject, &obstacle).into())
+        (Over::Untold(obstacle), _) | (_, Verdict::Unproved(obstacle))
+            if obstacle.leaves_open() =>
+        {
+            error(messages::refusal::refused(subject, &obstacle))
         }
-        Verdict::Unproved(obstacle) => {
-            Refusal::Error(messages::replacement::unproved(subject, refused, &obstacle).into())
+        (_, Verdict::Unproved(obstacle)) => {
+            error(messages::replacement::unproved(subject, refused, &obstacle, Tried::Beside))
         }
-    })
+        (Over::Untold(obstacle), _) => {
+            error(messages::replacement::unproved(subject, refused, &obstacle, Tried::Over))
+        }
+        (_, Verdict::Invalid(status)) => error(messages::refusal::refused(subject, &status)),
+    }
+}
+
+/// What is asked of an object beyond what it was asked before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Nothing: it is to be again what it was.
+    TheSame,
+    Another,
+    /// The same body, of which less is left to others.
+    LessIgnored,
+}
+
+impl Wanted {
+    fn of(asked: &Asked<'_>, held: &Held) -> Self {
+        match asked.desired.is_same_body(&held.manifest) {
+            false => Self::Another,
+            true if asked.terms.ignores_as(&held.terms) => Self::TheSame,
+            true => Self::LessIgnored,
+        }
+    }
+}
+
+/// What became of a body that was laid over the object.
+enum Over {
+    /// The object takes it, without these.
+    Taken(Obstacles),
+    Refused,
+    Untold(Box<Status>),
+}
+
+/// Tries the body without what others hold in it: first only where it changes, since of the rest
+/// there may be what nobody can take away, then as a whole, since what is in the way may be
+/// elsewhere.
+async fn lay_over(
+    asked: &Asked<'_>,
+    attempt: Attempt<'_>,
+    before: &Json,
+    suspects: &[Cause],
+) -> Result<Over, Diagnostics> {
+    let Attempt { location, live, content } = attempt;
+    let uid = live["metadata"]["uid"].as_str().unwrap_or_default();
+    let mut attempts: Vec<_> = [Reach::Near, Reach::Whole]
+        .into_iter()
+        .filter_map(|reach| Overwrite::of(live, before, content, reach))
+        .collect();
+    attempts.dedup();
+    let mut over = Over::Refused;
+    for attempt in attempts {
+        let observed =
+            asked.cluster.observe_over(location, MANAGER, uid, &attempt.operations).await;
+        let observed =
+            observed.map_err(|error| messages::refusal::not_taken(asked.desired, &error))?;
+        let after = match &observed {
+            Observation::Answered(answer) => Some(answer.object.clone()),
+            _ => None,
+        };
+        match (immutable::laid_over(content, &trial(observed)), after) {
+            (LaidOver::Taken, after) => {
+                let after = after.unwrap_or_default();
+                let cleared = attempt
+                    .cleared(live, &after, MANAGER, suspects)
+                    .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
+                return Ok(Over::Taken(Obstacles { cleared, operations: attempt.operations }));
+            }
+            (LaidOver::Refused, _) => {}
+            (LaidOver::Untold(status), _) => over = Over::Untold(status),
+        }
+    }
+    Ok(over)
 }
 
 /// What the user changed, as the object's own managers name it. A namespace means nothing to a kind
