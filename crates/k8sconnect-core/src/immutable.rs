@@ -137,6 +137,18 @@ pub fn laid_over(body: &Value, trial: &Trial) -> LaidOver {
     }
 }
 
+/// Judges a creation that was refused for something else than the change, by what became of the
+/// former body as a creation. What that one may have beside the object, the object does not keep
+/// from anybody: the change is to blame.
+pub fn judge_creation(creation: &Trial, former_creation: &Trial) -> Option<Verdict> {
+    match (creation, former_creation) {
+        (Trial::Refused(status), Trial::Accepted) if names_a_field(status) => {
+            Some(Verdict::Invalid(status.clone()))
+        }
+        _ => None,
+    }
+}
+
 /// Whether an object can be made anew once the one that bears its name is gone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Succession {
@@ -404,6 +416,18 @@ mod tests {
         let creation = Trial::Refused(Box::new(other.clone()));
         let verdict = judge(selector(), &Trial::Accepted, &creation);
         assert_eq!(verdict, Verdict::Unproved(Box::new(other)));
+    }
+
+    #[test]
+    fn what_the_former_body_could_have_beside_the_object_is_not_held_by_it() {
+        let refused = |field| Trial::Refused(Box::new(refused("no", &[cause(field, "x")])));
+        let address = refused("spec.clusterIPs");
+        let mistake = judge_creation(&address, &Trial::Accepted);
+        assert!(matches!(mistake, Some(Verdict::Invalid(_))), "{mistake:?}");
+        assert_eq!(judge_creation(&address, &refused("spec.ports[0].nodePort")), None);
+        let quota = Trial::Refused(Box::new(Status { code: 403, ..Status::default() }));
+        assert_eq!(judge_creation(&quota, &Trial::Accepted), None);
+        assert_eq!(judge_creation(&Trial::Accepted, &Trial::Accepted), None);
     }
 
     #[test]

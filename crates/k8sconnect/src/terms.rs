@@ -43,6 +43,18 @@ pub(crate) struct DeletionTerms {
 pub(crate) enum Protection {
     None,
     Protected,
+    /// Only the apply will tell, which may be after the deletion. Never so in state.
+    Untold,
+}
+
+impl Protection {
+    pub(crate) fn of(written: &Value<bool>) -> Self {
+        match written {
+            Value::Known(true) => Self::Protected,
+            Value::Known(false) | Value::Null => Self::None,
+            Value::Unknown => Self::Untold,
+        }
+    }
 }
 
 /// What to do with an object that does not go in time.
@@ -92,10 +104,7 @@ impl Terms {
                 Propagation::Background
             }
         };
-        let protection = match model.delete_protection.known() {
-            Some(true) => Protection::Protected,
-            _ => Protection::None,
-        };
+        let protection = Protection::of(&model.delete_protection);
         let stuck = match model.force_destroy.known() {
             Some(true) => Stuck::RemoveFinalizers,
             _ => Stuck::Tell,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
 use serde_json::Value;
-use tfplugin::Diagnostic;
+use tfplugin::{AttributePath, Diagnostic};
 
 use super::refusal::{Subject, said};
 use super::stuck::{commands, what_holds};
@@ -109,6 +109,18 @@ pub(crate) fn protected_from_replacement(key: &ObjectKey) -> Diagnostic {
          Restore the old values in `yaml_body`; or set `delete_protection = false`, apply that \
          alone, and then make the change.",
     )
+}
+
+/// An object is to be replaced, and whether it may be deleted is not known.
+pub(crate) fn protection_untold(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} would be deleted and made anew, and may be protected from that"),
+        "`delete_protection` becomes known only while applying, when the object may be gone \
+         already.\n\n\
+         Write `true` or `false`, or apply first what it is computed from, with `-target`. Then plan \
+         again.",
+    )
+    .at(AttributePath::root("delete_protection"))
 }
 
 /// Terms of a deletion were set together with the change that replaces the object.

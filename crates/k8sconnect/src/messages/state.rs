@@ -15,7 +15,9 @@ pub(crate) fn private_unreadable(key: &str, why: &str) -> Diagnostic {
 }
 
 pub(crate) fn body_unreadable(errors: &[ManifestError]) -> Diagnostic {
-    let why: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    // Those that tell what to do end in a full stop of their own.
+    let why: Vec<_> =
+        errors.iter().map(|it| it.to_string().trim_end_matches('.').to_owned()).collect();
     Diagnostic::error(
         "The `yaml_body` in state is not one Kubernetes object",
         format!(

@@ -62,7 +62,7 @@ pub(crate) async fn plan(
     held.check_way_to_end(session)?;
     match held.terms.deletion.protection {
         Protection::Protected => Err(messages::deletion::protected(held.key()).into()),
-        Protection::None => {
+        Protection::None | Protection::Untold => {
             blast::tell(session, &held, Fate::Destroyed, notices).await;
             Ok(request.private)
         }

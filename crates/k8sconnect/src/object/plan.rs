@@ -167,11 +167,14 @@ fn way(config: &ObjectModel, held: &Held) -> Way {
 /// A replacement deletes, which protection forbids: the one that is configured, and the one in
 /// state, which stands until it is taken back by an apply of its own.
 fn protected(config: &ObjectModel, held: &Held) -> Result<(), Diagnostics> {
-    let configured = config.delete_protection.known() == Some(&true);
-    if configured || held.terms.deletion.protection == Protection::Protected {
-        return Err(messages::deletion::protected_from_replacement(held.key()).into());
+    let configured = Protection::of(&config.delete_protection);
+    match (held.terms.deletion.protection, configured) {
+        (Protection::Protected, _) | (_, Protection::Protected) => {
+            Err(messages::deletion::protected_from_replacement(held.key()).into())
+        }
+        (_, Protection::Untold) => Err(messages::deletion::protection_untold(held.key()).into()),
+        (_, Protection::None) => Ok(()),
     }
-    Ok(())
 }
 
 /// A deletion knows what state holds and nothing of the configuration.

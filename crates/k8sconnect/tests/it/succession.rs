@@ -73,12 +73,18 @@ async fn asking_whether_a_tainted_object_can_be_made_anew_costs_one_dry_run() {
 #[tokio::test]
 async fn an_address_out_of_range_is_a_mistake_and_no_reason_to_delete() {
     let world = World::new().await;
-    let body = service(&world, "clusterIP: None, ports: [{port: 80}]");
-    let state = world.create(&body).await.unwrap();
-    let core = world.core();
-    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
-    let config = world.config(&body.replace("None", "10.0.0.77"));
-    let told = refused(core.plan(OBJECT, &config, Some(&read)).await);
-    assert!(told.contains("not in the valid range"), "{told}");
-    assert!(!told.contains("taint") && !told.contains("k8sconnect-probe"), "{told}");
+    // Without a selector the server fills in two families of addresses, and the change is refused
+    // for those.
+    for selector in ["selector: {app: it}, ", ""] {
+        let body = service(&world, "clusterIP: None, ports: [{port: 80}]");
+        let body = body.replace("selector: {app: it}, ", selector);
+        let state = world.create(&body).await.unwrap();
+        let core = world.core();
+        let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+        let config = world.config(&body.replace("None", "10.0.0.77"));
+        let told = refused(core.plan(OBJECT, &config, Some(&read)).await);
+        assert!(told.contains("not in the valid range"), "{told}");
+        assert!(!told.contains("taint") && !told.contains("k8sconnect-probe"), "{told}");
+        world.core().destroy(OBJECT, &state).await.unwrap();
+    }
 }

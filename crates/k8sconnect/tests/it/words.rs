@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use testkit::{Filter, Target};
-use tfplugin::harness::{Action, Core};
+use tfplugin::harness::{Action, Core, State};
 use tfplugin::{Capabilities, Value};
 
 use crate::patch::{refused, said};
@@ -93,6 +93,30 @@ async fn what_is_protected_is_not_promised_a_replacement() {
     let told = refused(applying.plan(OBJECT, &changed, Some(&state)).await);
     assert!(told.contains("but is protected from deletion"), "{told}");
     assert!(!told.contains("Run apply again"), "{told}");
+}
+
+#[tokio::test]
+async fn protection_that_is_not_known_yet_stops_a_replacement_like_one_that_is() {
+    let world = World::new().await;
+    let body = format!("{}immutable: true\n", world.config_map("settings"));
+    let state = world.create(&body).await.unwrap();
+    let read = world.core().read(OBJECT, &state).await.unwrap().present().unwrap();
+    let unknown = |body: &str| {
+        let protection = ("delete_protection", Value::Unknown);
+        world.config_with([("yaml_body", Value::from(body)), protection])
+    };
+    let renamed = body.replace("name: settings", "name: renamed");
+    let tainted = State { tainted: true, ..read.clone() };
+    for (body, prior) in
+        [(&renamed, &read), (&body.replace("hello", "good day"), &read), (&body, &tainted)]
+    {
+        let core = world.core();
+        core.read(OBJECT, prior).await.unwrap();
+        let told = refused(core.plan(OBJECT, &unknown(body), Some(prior)).await);
+        assert!(told.contains("may be protected from that"), "{told}");
+    }
+    let plan = world.core().plan(OBJECT, &unknown(&body), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
 }
 
 #[tokio::test]

@@ -246,11 +246,14 @@ async fn must_be_replaced(
 
 /// What is tainted, or named by `-replace`, is planned as a creation, and protected all the same.
 fn protected(asked: &Asked<'_>, key: &ObjectKey, live: &Json) -> Result<(), Diagnostics> {
-    let configured = asked.terms.deletion.protection == Protection::Protected;
-    if configured || asked.session.memory.is_protected(uid_of(live)) {
-        return Err(messages::deletion::protected_from_remaking(key).into());
+    match asked.terms.deletion.protection {
+        _ if asked.session.memory.is_protected(uid_of(live)) => {
+            Err(messages::deletion::protected_from_remaking(key).into())
+        }
+        Protection::Protected => Err(messages::deletion::protected_from_remaking(key).into()),
+        Protection::Untold => Err(messages::deletion::protection_untold(key).into()),
+        Protection::None => Ok(()),
     }
-    Ok(())
 }
 
 fn id_of(object: &Json) -> Option<&str> {

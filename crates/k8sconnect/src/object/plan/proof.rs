@@ -80,7 +80,7 @@ pub(super) async fn weigh(
             trial(asked.observe(location, former.clone(), Some(held.id()), guard).await?)
         }
     };
-    let creation = beside(asked, location).await?;
+    let creation = beside(asked, location, &asked.desired.as_applied()).await?;
     let verdict = immutable::judge(suspects.clone(), &as_before, &creation);
     if let Verdict::Invalid(status) = &verdict {
         return error(messages::refusal::refused(subject, status));
@@ -91,6 +91,14 @@ pub(super) async fn weigh(
     let over = match as_before {
         Trial::Accepted => lay_over(asked, attempt, &former, &suspects).await?,
         Trial::Refused(_) => Over::Refused,
+    };
+    let verdict = match (&as_before, verdict) {
+        (Trial::Accepted, Verdict::Unproved(obstacle)) => {
+            let control = beside(asked, location, &former).await?;
+            let told = immutable::judge_creation(&creation, &control);
+            told.unwrap_or(Verdict::Unproved(obstacle))
+        }
+        (_, verdict) => verdict,
     };
     match (over, verdict) {
         (Over::Taken(obstacles), _) => {
@@ -225,7 +233,7 @@ pub(super) async fn succession(
     if asked.session.memory.is_replaceable(uid) {
         return Ok(());
     }
-    let creation = beside(asked, location).await?;
+    let creation = beside(asked, location, &asked.desired.as_applied()).await?;
     let change = match creation {
         Trial::Accepted => return Ok(()),
         Trial::Refused(_) => {
@@ -246,10 +254,10 @@ pub(super) async fn succession(
     }
 }
 
-/// Tries the body as a creation, under a name that nobody has.
-async fn beside(asked: &Asked<'_>, location: &Location) -> Result<Trial, Diagnostics> {
+/// Tries a body as a creation, under a name that nobody has.
+async fn beside(asked: &Asked<'_>, location: &Location, body: &Json) -> Result<Trial, Diagnostics> {
     let token = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
-    let body = immutable::beside(&asked.desired.as_applied(), asked.desired.gvk(), &token);
+    let body = immutable::beside(body, asked.desired.gvk(), &token);
     let mut elsewhere = location.clone();
     elsewhere.name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let tried = trial(asked.observe(&elsewhere, body, None, Guard::Absent).await?);
