@@ -166,11 +166,34 @@ impl Diagnostic {
         };
         wire::Diagnostic {
             severity: severity.into(),
-            summary: self.summary,
-            detail: self.detail,
+            summary: legible(self.summary),
+            detail: legible(self.detail),
             attribute: self.path.filter(|path| !path.is_empty()).map(AttributePath::into_wire),
         }
     }
+}
+
+/// A text as it may go to a terminal. What is quoted in it, a value of somebody else's or words of
+/// another program, may hold characters that move the cursor, change colours or turn the direction of
+/// reading: they show as they are written in JSON. Lines and tabs stay.
+pub(crate) fn legible(text: String) -> String {
+    let commands = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' => true,
+        c => c.is_control(),
+    };
+    if !text.contains(commands) {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.replace("\r\n", "\n").chars() {
+        match c {
+            '\r' => shown.push_str("\\r"),
+            c if commands(c) => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 impl AttributePath {
@@ -198,6 +221,14 @@ mod tests {
         let wire = Diagnostics::from(Diagnostic::warning("s", "d").at(path)).into_wire();
         assert_eq!(wire[0].severity, 2);
         assert_eq!(wire[0].attribute.as_ref().unwrap().steps.len(), 3);
+    }
+
+    #[test]
+    fn commands_to_a_terminal_are_shown_and_not_given() {
+        let told = Diagnostic::error("a\u{1b}[2Jb\rc", "one\r\ntwo\n\tthree\u{9b}\u{202e}é");
+        let wire = Diagnostics::from(told).into_wire();
+        assert_eq!(wire[0].summary, "a\\u001b[2Jb\\rc");
+        assert_eq!(wire[0].detail, "one\ntwo\n\tthree\\u009b\\u202eé");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tonic::{Response, Status};
 use tracing::Instrument as _;
 
 use super::{Answer, Inner, Service};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, legible};
 use crate::proto::tfplugin6 as proto;
 
 /// A response that can tell the user something.
@@ -53,7 +53,7 @@ impl Reports for proto::CallFunctionResponse {
     fn report(&mut self, diagnostics: Diagnostics) {
         let told = diagnostics.into_iter().find(Diagnostic::is_error);
         if let Some(Diagnostic { summary, detail, .. }) = told {
-            let text = format!("{summary}. {detail}");
+            let text = legible(format!("{summary}. {detail}"));
             self.error = Some(proto::FunctionError { text, function_argument: None });
         }
     }

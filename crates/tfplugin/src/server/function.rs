@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::wire::decode;
 use super::{Inner, proto};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, legible};
 use crate::dynamic;
 use crate::function::{FunctionError, Signature};
 use crate::value::{Type, Value};
@@ -36,6 +36,7 @@ impl Inner {
                 proto::CallFunctionResponse { result: Some(result), error: None }
             }
             Err(FunctionError { text, argument }) => {
+                let text = legible(text);
                 let error = proto::FunctionError { text, function_argument: argument };
                 proto::CallFunctionResponse { result: None, error: Some(error) }
             }
