@@ -17,7 +17,7 @@ use crate::cluster::Cluster;
 use crate::connection::Host;
 use crate::definition::Definition;
 use crate::error::Error;
-use crate::kinds::{Kind, Served};
+use crate::kinds::{Kind, Served, Verb};
 use crate::metadata::Edit;
 use crate::objects::{Answer, Apply, Conflicts, Found, Persistence};
 use crate::observe::Placed;
@@ -65,6 +65,11 @@ impl Targets {
 
     pub async fn place(&self, gvk: &Gvk) -> Result<Placed, Error> {
         self.0.place(gvk).await
+    }
+
+    /// See [`Cluster::offers`].
+    pub async fn offers(&self, gvk: &Gvk, verb: Verb) -> Result<bool, Error> {
+        self.0.offers(gvk, verb).await
     }
 
     pub async fn kind(&self, gvk: &Gvk) -> Result<Served, Error> {

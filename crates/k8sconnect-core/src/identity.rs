@@ -59,6 +59,16 @@ pub fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '%'])
 }
 
+/// Groups whose kinds all have names as hosts have them. Others have kinds of their own mind: a role
+/// may be called anything.
+const NAMED_AS_HOSTS: [&str; 6] = ["", "apps", "autoscaling", "batch", "policy", "storage.k8s.io"];
+
+/// Whether an object of this kind can bear a name, as far as that is known without the server.
+pub fn is_name_of(gvk: &Gvk, name: &str) -> bool {
+    let is_of_host = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+    is_name(name) && (!NAMED_AS_HOSTS.contains(&gvk.group.as_str()) || name.chars().all(is_of_host))
+}
+
 /// Whether a namespace can bear this name, a DNS label: the server refuses to make one of another
 /// name, so that waiting for it would be in vain.
 pub fn is_namespace(name: &str) -> bool {
@@ -271,5 +281,12 @@ mod tests {
         let fields: Vec<_> =
             old.changes_to(&new, LivesIn::Namespace).iter().map(|change| change.0).collect();
         assert_eq!(fields, ["kind", "metadata.name"]);
+    }
+
+    #[test]
+    fn what_no_server_would_name_an_object_of_the_kind_is_known() {
+        let (map, role) = (Gvk::new("v1", "ConfigMap"), "rbac.authorization.k8s.io/v1");
+        assert!(is_name_of(&map, "a-b.c1") && !is_name_of(&map, "CM ?x=1"));
+        assert!(is_name_of(&Gvk::new(role, "Role"), "system:a b") && !is_name_of(&map, ""));
     }
 }

@@ -8,6 +8,7 @@
 //! What must never be patched is refused here, before anything is asked: who the object is, its
 //! status, what the server writes, and the marks of k8sconnect.
 
+mod aside;
 mod before;
 mod check;
 mod displaced;
@@ -35,6 +36,7 @@ use crate::projection::ConcealmentKey;
 use crate::secrecy::Secrecy;
 use crate::yaml::{self, Document, Position, YamlError};
 
+pub use aside::Finalizers;
 pub use before::Taking;
 pub use ignored::Ignored;
 pub use inherited::Inherited;

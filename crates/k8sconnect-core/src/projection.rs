@@ -190,9 +190,12 @@ impl Walk<'_, '_> {
             let written = written.as_ref().and_then(|written| written.step_written(element));
             path.push(element.clone());
             let Some(value) = values.step(element) else {
-                if below.is_leaf() && written.is_some_and(is_empty_map) && self.held_by_us(path) {
-                    // The server drops empty maps, but goes on recording them as ours.
-                    self.emit(path, Value::Object(Map::new()));
+                // The server drops empty maps and lists, but goes on recording them as ours.
+                if let Some(empty) = written.filter(|written| is_empty(written))
+                    && below.is_leaf()
+                    && self.held_by_us(path)
+                {
+                    self.emit(path, empty.clone());
                 }
                 path.pop();
                 continue;
@@ -251,6 +254,10 @@ impl Walk<'_, '_> {
         };
         self.leaves.insert(path.clone(), leaf);
     }
+}
+
+fn is_empty(value: &Value) -> bool {
+    is_empty_map(value) || value.as_array().is_some_and(Vec::is_empty)
 }
 
 fn is_empty_map(value: &Value) -> bool {

@@ -90,6 +90,13 @@ fn a_map_written_empty_shows_the_same_whatever_others_put_into_it() {
 }
 
 #[test]
+fn an_empty_list_that_the_server_drops_is_shown_as_ours() {
+    let live = object(json!({"f:tolerations": {}}), json!({}));
+    let written = json!({"tolerations": [], "env": []});
+    assert_eq!(shown(&live, &written), pairs([("tolerations", "[]")]));
+}
+
+#[test]
 fn an_empty_map_that_the_server_drops_is_shown_as_long_as_it_is_ours() {
     let dropped = object(json!({"f:labels": {}}), json!({}));
     assert_eq!(shown(&dropped, &json!({"labels": {}})), pairs([("labels", "{}")]));

@@ -339,8 +339,8 @@ pub(crate) fn recreated(key: &ObjectKey, live: &Value) -> Diagnostic {
 pub(crate) fn changed_meanwhile(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} is not the object that state knows"),
-        "It was deleted, or deleted and made anew, while this plan was made.\n\n\
-         Run again: the next plan starts from what is there now.",
+        "It was deleted, or deleted and made anew, since it was last read.\n\n\
+         Plan again, with a refresh: that starts from what is there now.",
     )
 }
 

@@ -10,7 +10,7 @@ mod rivals;
 use std::time::Duration;
 
 use k8sconnect_cluster::Error;
-use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
+use k8sconnect_core::identity::{Gvk, ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::patch::{Claimed, Manner};
 use serde_json::{Value, json};
 use tfplugin::{AttributePath, Diagnostic};
@@ -21,7 +21,7 @@ use super::{paragraphs, span};
 
 pub(crate) use give_and_take::{ignored, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
-pub(crate) use odd::{Going, going, oddities};
+pub(crate) use odd::{Going, finalizers, going, hollow, oddities, unheard};
 pub(crate) use operations::{Stage, cannot};
 pub(crate) use refused::{Sent, not_taken, too_many_fields, unusable};
 pub(crate) use rivals::{held_by_patches, taken_from_patches, wanted_twice};
@@ -45,6 +45,16 @@ pub(crate) fn no_name(part: &str, name: &str) -> Diagnostic {
          Write the name as `kubectl get` shows it.",
     )
     .at(AttributePath::root("target").attribute(part))
+}
+
+/// No object of the kind can have the name.
+pub(crate) fn no_host_name(gvk: &Gvk, name: &str) -> Diagnostic {
+    Diagnostic::error(
+        format!("No {} can be meant by `target.name = {name:?}`", gvk.kind),
+        "Names of this kind have lower-case letters, digits, `-` and `.` only.\n\n\
+         Write the name as `kubectl get` shows it.",
+    )
+    .at(AttributePath::root("target").attribute("name"))
 }
 
 /// A namespace is given for a kind that lives in none.
@@ -103,6 +113,20 @@ pub(crate) fn kind_not_there_yet(key: &ObjectKey) -> Diagnostic {
          CustomResourceDefinitions), let the patch `depends_on` what makes it and the object: the \
          patch is then checked and made during the apply. Otherwise the apply will fail; check \
          `target`.",
+    )
+    .at(AttributePath::root("target"))
+}
+
+/// Objects of this kind are questions, which nobody keeps.
+pub(crate) fn kind_unreadable(key: &ObjectKey) -> Diagnostic {
+    let (kind, version) = (&key.gvk.kind, key.gvk.api_version());
+    Diagnostic::error(
+        format!("{key} cannot be patched: no object of its kind can be read"),
+        format!(
+            "The API server serves `{kind}` of `{version}` without letting anybody read it: such \
+             objects are questions that are answered and not kept.\n\n\
+             Check `target`; `kubectl api-resources -o wide` lists what can be done with each kind."
+        ),
     )
     .at(AttributePath::root("target"))
 }

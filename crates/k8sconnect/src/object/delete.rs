@@ -47,15 +47,16 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
-    match held.stored.unread {
-        Some(Unread::AnotherCluster) => {
-            let whose = ownership::Whose::Object;
-            return Err(messages::whereabouts::another_cluster(held.key(), None, whose).into());
+    if let Some(unread @ (Unread::AnotherCluster | Unread::Unproved)) = held.stored.unread {
+        let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
+        let cluster = entered.ok().flatten();
+        let host = cluster.as_ref().map(|cluster| cluster.host());
+        let whose = ownership::Whose::Object;
+        return Err(match unread {
+            Unread::Unproved => messages::whereabouts::absence_unproved(held.key(), host),
+            _ => messages::whereabouts::another_cluster(held.key(), host, whose),
         }
-        Some(Unread::Unproved) => {
-            return Err(messages::whereabouts::absence_unproved(held.key(), None).into());
-        }
-        Some(Unread::NoEntry) | None => {}
+        .into());
     }
     session.memory.note_planned(held.id(), "");
     addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;

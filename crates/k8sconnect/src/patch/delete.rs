@@ -31,16 +31,15 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
-    match held.stored.unread {
-        Some(Unread::AnotherCluster) => {
-            return Err(
-                messages::whereabouts::another_cluster(&held.key, None, Whose::Patch).into()
-            );
+    if let Some(unread @ (Unread::AnotherCluster | Unread::Unproved)) = held.stored.unread {
+        let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
+        let cluster = entered.ok().flatten();
+        let host = cluster.as_ref().map(|cluster| cluster.host());
+        return Err(match unread {
+            Unread::Unproved => messages::whereabouts::absence_unproved(&held.key, host),
+            _ => messages::whereabouts::another_cluster(&held.key, host, Whose::Patch),
         }
-        Some(Unread::Unproved) => {
-            return Err(messages::whereabouts::absence_unproved(&held.key, None).into());
-        }
-        Some(Unread::NoEntry) | None => {}
+        .into());
     }
     held.check_way_to_end(session)?;
     // Whoever takes its fields in the same run cannot know whether it goes first.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::identity::{Gvk, ObjectKey, is_name};
+use k8sconnect_core::identity::{Gvk, ObjectKey, is_name, is_name_of};
 use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::projection::Projection;
@@ -128,8 +128,13 @@ impl Target {
     /// What of it can be no name.
     pub(crate) fn problems(&self) -> Vec<Diagnostic> {
         let at = |part: &str| AttributePath::root("target").attribute(part);
-        let name = self.name.as_str().filter(|name| !is_name(name));
-        let name = name.map(|name| messages::patch::no_name("name", name));
+        let gvk = self.api_version.as_str().zip(self.kind.as_str());
+        let gvk = gvk.map(|(api_version, kind)| Gvk::new(api_version, kind));
+        let name = self.name.as_str().and_then(|name| match &gvk {
+            _ if !is_name(name) => Some(messages::patch::no_name("name", name)),
+            Some(gvk) if !is_name_of(gvk, name) => Some(messages::patch::no_host_name(gvk, name)),
+            _ => None,
+        });
         let namespace = place::misnamed(&Value::Null, &self.namespace, at);
         let kind = place::miscalled(&self.api_version, &self.kind, at);
         name.into_iter().chain(namespace).chain(kind).collect()

@@ -91,7 +91,10 @@ pub(crate) async fn plan(
     // Terraform plans again while it applies, in a process that reads nothing, and allows deferrals
     // only then. What was known in the plan that the user saw must not become unknown.
     let read = held.as_ref().is_some_and(|held| session.memory.has_read(held.id()));
-    if ctx.capabilities().deferral_allowed && !read {
+    // OpenTofu says neither. What state holds was there when it was last read, so that an apply is
+    // refused, and so is a plan that does not read.
+    let unclear = |held: &Held| Moment::of(ctx, session, held.id()) == Moment::Unclear;
+    if ctx.capabilities().deferral_allowed && !read || held.as_ref().is_some_and(unclear) {
         found = Some(at_last(&targets, key, held.as_ref(), found).await?);
     }
     // OpenTofu does not say that it applies; a plan without a refresh may as well be refused.

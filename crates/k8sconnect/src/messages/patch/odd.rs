@@ -1,12 +1,14 @@
 //! What is said of a patch that can be made, and may not be meant.
 
+use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::patch::{Manner, Oddity};
+use k8sconnect_core::patch::{Finalizers, Manner, Oddity};
 use serde_json::Value;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use super::{attribute, on};
 use crate::messages::manifest::read_as_boolean;
+use crate::messages::ownership::named;
 use crate::messages::paragraphs;
 use crate::messages::stuck::what_holds;
 
@@ -42,6 +44,90 @@ pub(crate) fn oddities(key: &ObjectKey, manner: Manner, found: &[Oddity]) -> Dia
         told.push(on(warning, attribute, key));
     }
     told
+}
+
+/// Lists that were applied empty, and keep what is in them.
+pub(crate) fn unheard(key: &ObjectKey, lists: &[FieldPath]) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if !lists.is_empty() {
+        let warning = Diagnostic::warning(
+            format!("{key}: an empty list in `patch` removes nothing"),
+            format!(
+                "A partial object is applied, and these lists are merged item by item: one without \
+                 items asks for nothing, and what is in it stays:\n\n{}\n\nTo empty a list, use \
+                 `merge_patch`; to remove an item, `json_patch` with `remove`.",
+                indented(lists)
+            ),
+        );
+        told.push(on(warning, attribute(Manner::Apply), key));
+    }
+    told
+}
+
+/// Maps that a merge patch makes though it only removes something in them.
+pub(crate) fn hollow(key: &ObjectKey, maps: &[FieldPath]) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if !maps.is_empty() {
+        let warning = Diagnostic::warning(
+            format!(
+                "{key}: {} will be made, as an empty map",
+                named(maps.iter().map(ToString::to_string))
+            ),
+            format!(
+                "`null` removes a field, but a merge patch makes the map around it where there is \
+                 none:\n\n{}\n\nNobody sees to it that it goes again. To leave the object as it is, \
+                 remove these lines from the patch.",
+                indented(maps)
+            ),
+        );
+        told.push(on(warning, attribute(Manner::Merge), key));
+    }
+    told
+}
+
+/// Finalizers that come or go: the object stays for as long as there is one.
+pub(crate) fn finalizers(key: &ObjectKey, live: &Value, answer: &Value) -> Diagnostics {
+    let Finalizers { added, removed } = Finalizers::between(live, answer);
+    let list = |names: &[String]| names.join("\n  ");
+    let mut told = Diagnostics::new();
+    let is_going = !live["metadata"]["deletionTimestamp"].is_null();
+    if is_going && !removed.is_empty() {
+        let last = answer["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty);
+        let then = match last {
+            true => "These are the last ones: the object goes at once, and the patch with it.",
+            false => "Once the others are removed too, the object goes, and the patch with it.",
+        };
+        told.push(Diagnostic::warning(
+            format!("{key}: the patch removes finalizers of an object that is being deleted"),
+            paragraphs([
+                &format!(
+                    "A finalizer holds the object until whoever set it has cleaned up. Without it \
+                     nobody does:\n\n  {}",
+                    list(&removed)
+                ),
+                then,
+                "Leave them to their controllers, unless these are gone for good.",
+            ]),
+        ));
+    }
+    if !added.is_empty() {
+        told.push(Diagnostic::warning(
+            format!("{key}: the patch adds finalizers, which stay when it is destroyed"),
+            paragraphs([
+                &format!(
+                    "The object cannot be deleted for as long as it has one:\n\n  {}",
+                    list(&added)
+                ),
+                "Values stay when a patch is destroyed. If no controller removes them, do so first, \
+                 with a `json_patch` or `kubectl edit`.",
+            ]),
+        ));
+    }
+    told
+}
+
+fn indented(paths: &[FieldPath]) -> String {
+    paths.iter().map(|path| format!("  {path}")).collect::<Vec<_>>().join("\n")
 }
 
 fn owners(key: &ObjectKey) -> Diagnostic {

@@ -3,6 +3,7 @@
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::patch::{Manner, PatchError};
+use k8sconnect_core::rejection::{Cause, Rejection};
 use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::yaml::Position;
 use tfplugin::Diagnostic;
@@ -159,7 +160,10 @@ pub(crate) fn not_taken(
         false => String::new(),
     };
     let words = said(status.code, &brief(&secrets.cut_out_of(&status.message)));
-    let (what, advice) = advised(status);
+    let (what, mut advice) = advised(status);
+    if let Rejection::Invalid(causes) = status.rejection() {
+        advice = remedy(&causes);
+    }
     let outcome = match (in_doubt, status.leaves_open()) {
         (true, _) => IN_DOUBT,
         (false, true) => "Nothing was changed.",
@@ -173,6 +177,20 @@ pub(crate) fn not_taken(
         paragraphs([&words, advice, &booleans, outcome]),
     );
     on(diagnostic, attribute_of(manner), key)
+}
+
+/// What to do about values that the server refuses. A patch that cannot be read as an object of the
+/// kind is told by a cause that blames the patch; a policy blames no field at all.
+fn remedy(causes: &[Cause]) -> &'static str {
+    if causes.iter().all(|cause| cause.field == "patch") {
+        "Look in the server's words for what does not fit where the patch puts it; `kubectl explain` \
+         tells what each field takes."
+    } else if causes.iter().all(|cause| cause.field.is_empty()) {
+        "The server's words tell what it asks for."
+    } else {
+        "Change the values that the server names. Where one of them cannot change any more, remove it \
+         from the patch."
+    }
 }
 
 const IN_DOUBT: &str = "The target may have been patched all the same. If the next plan finds what \

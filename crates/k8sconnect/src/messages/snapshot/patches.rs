@@ -57,7 +57,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         position: path("spec.tolerations[0]"),
     };
     let stands = |problem| patch::cannot(key, &problem, &Secrecy::default(), Stage::Made);
-    let immutable = Error::Refused(Box::new(status(422, "spec.selector: field is immutable", &[])));
+    let causes = [("spec.selector", "field is immutable")];
+    let immutable =
+        Error::Refused(Box::new(status(422, "spec.selector: field is immutable", &causes)));
     let forbidden = Error::Refused(Box::new(status(403, "cannot patch resource", &[])));
     let secrets = Secrets::default();
     let claim = |id: Option<&str>, entries| Claimed { id: id.map(Into::into), entries };
@@ -97,6 +99,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             secret().key(),
         ),
         patch::no_name("name", "web/scale"),
+        patch::no_host_name(&key.gvk, "CM ?x=1"),
+        patch::kind_unreadable(key),
         patch::no_namespace(key),
         patch::one_of_three(2),
         patch::unknown(),
@@ -149,6 +153,13 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::hand_back_ignored(key),
         patch::not_imported(),
     ];
+    messages.extend(patch::unheard(key, &[path("spec.containers[name=web].env")]));
+    messages.extend(patch::hollow(key, &[path("spec.nothere")]));
+    let held = |time: Option<&str>, names: &[&str]| json!({"metadata": {"deletionTimestamp": time, "finalizers": names}});
+    let going = held(Some("2026-11-16T04:00:00Z"), &["example.com/a", "example.com/b"]);
+    messages.extend(patch::finalizers(key, &going, &held(None, &["example.com/b"])));
+    messages.extend(patch::finalizers(key, &going, &held(None, &[])));
+    messages.extend(patch::finalizers(key, &held(None, &[]), &held(None, &["example.com/a"])));
     messages.extend(patch::takes(key, &verdict));
     let removed = notice("metadata.labels.team", &[helm()], [None, Some("blue"), None]);
     for kept in [vec![], verdict.changes.clone()] {

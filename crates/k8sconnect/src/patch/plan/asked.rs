@@ -3,7 +3,7 @@
 
 use k8sconnect_cluster::{Found, Location, Targets};
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::patch::Patch;
+use k8sconnect_core::patch::{Patch, Written};
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
@@ -67,9 +67,7 @@ impl Asked<'_> {
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         notices.extend(messages::patch::takes(key, &trial.verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
-        notices.extend(messages::patch::going(key, &live, Going::Made));
-        let ignored = self.patch.ignored(&live, &trial.answer, &trial.outcome);
-        notices.extend(messages::patch::ignored(key, &ignored));
+        self.tell_besides(&live, &trial, notices)?;
         trial.note(String::new(), trial.verdict.lost.clone()).check(key, &trial.answer, None)?;
         remember(self.session, self.patch, None, &live, &trial);
         self.note_changed(&slot(self.patch, None), &live, &trial);
@@ -188,6 +186,26 @@ impl Asked<'_> {
         Err(messages::object::never_still(key).into())
     }
 
+    /// What comes of the patch beside what it takes.
+    fn tell_besides(
+        &self,
+        live: &Json,
+        trial: &Trial,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
+        let (key, answer) = (self.patch.key(), &trial.answer);
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        notices.extend(messages::patch::going(key, live, Going::Made));
+        notices.extend(messages::patch::finalizers(key, live, answer));
+        let ignored = self.patch.ignored(live, answer, &trial.outcome);
+        notices.extend(messages::patch::ignored(key, &ignored));
+        notices.extend(messages::patch::hollow(key, &self.patch.hollow(live, answer)));
+        let written = Written { object: answer, manager: &trial.manager };
+        let unheard = self.patch.unheard(written).map_err(unreadable)?;
+        notices.extend(messages::patch::unheard(key, &unheard));
+        Ok(())
+    }
+
     fn tell(
         &self,
         held: &Held,
@@ -207,9 +225,7 @@ impl Asked<'_> {
         notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
         notices.extend(messages::patch::takes(key, verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
-        notices.extend(messages::patch::going(key, live, Going::Made));
-        let ignored = self.patch.ignored(live, &trial.answer, &trial.outcome);
-        notices.extend(messages::patch::ignored(key, &ignored));
+        self.tell_besides(live, trial, notices)?;
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let leaving =
             trial.leaving(live, &held.manager(), &held.former(live)).map_err(unreadable)?;

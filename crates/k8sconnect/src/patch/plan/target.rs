@@ -1,6 +1,6 @@
 //! Finding the object that a plan is made for, and making sure that it is the one that is meant.
 
-use k8sconnect_cluster::{Found, Location, NotYet, Placed, Scope, Served, Targets};
+use k8sconnect_cluster::{Found, Location, NotYet, Placed, Scope, Served, Targets, Verb};
 use k8sconnect_core::identity::{LivesIn, ObjectKey};
 use serde_json::Value as Json;
 use tfplugin::{Diagnostic, Diagnostics};
@@ -79,7 +79,16 @@ pub(super) async fn look(
     let location = match held {
         Some(held) => held.location(targets).await?,
         None => match place::judged(key, targets.place(&key.gvk).await, Whose::Patch)? {
-            Placed::At(kind) => place::location(kind, key),
+            Placed::At(kind) => {
+                let offered = targets.offers(&key.gvk, Verb::Get).await;
+                match offered.map_err(|error| messages::refusal::unanswered(key, &error))? {
+                    true => place::location(kind, key),
+                    false => {
+                        let key = place::scoped(key.clone(), &kind);
+                        return Err(messages::patch::kind_unreadable(&key).into());
+                    }
+                }
+            }
             Placed::NotYet(
                 NotYet::Kind { .. }
                 | NotYet::Namespace { .. }

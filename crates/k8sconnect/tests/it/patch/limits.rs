@@ -52,7 +52,7 @@ async fn a_value_that_never_fits_is_not_called_a_passing_trouble() {
         assert!(!told.contains("passing trouble"), "{attribute}: {told}");
         let advice = match attribute {
             "patch" => "Mend the field that the server names",
-            _ => "Change the values that the server names",
+            _ => "Look in the server's words for what does not fit",
         };
         assert!(told.contains(advice), "{attribute}: {told}");
     }

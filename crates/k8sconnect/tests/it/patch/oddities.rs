@@ -62,6 +62,70 @@ async fn a_target_that_is_being_deleted_is_warned_of_while_it_is_patched_stands_
 }
 
 #[tokio::test]
+async fn finalizers_that_come_or_let_a_target_go_are_told() {
+    let ward = Ward::config_map().await;
+    let cluster = ward.world.cluster;
+    let add = "metadata: {finalizers: [example.com/a, example.com/b]}";
+    let plan = ward.core().plan(PATCH, &ward.config("patch", add), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("adds finalizers, which stay when it is destroyed"), "{told}");
+    let hold = json!({"metadata": {"finalizers": ["example.com/a", "example.com/b"]}});
+    cluster.act_as("holder").merge_patch(&ward.target, hold).await.unwrap();
+    let one = r#"[{"op": "remove", "path": "/metadata/finalizers/0"}]"#;
+    let plan = ward.core().plan(PATCH, &ward.config("json_patch", one), None).await.unwrap();
+    assert!(!said(&plan.diagnostics).contains("the patch removes finalizers"));
+    cluster.delete(&ward.target).await.unwrap();
+    let all = "metadata: {finalizers: null}";
+    for (attribute, text, then) in [
+        ("json_patch", one, "Once the others are removed too, the object goes"),
+        ("merge_patch", all, "These are the last ones: the object goes at once"),
+    ] {
+        let plan = ward.core().plan(PATCH, &ward.config(attribute, text), None).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("removes finalizers of an object that is being deleted"), "{told}");
+        assert!(told.contains(then), "{told}");
+    }
+    let free = json!({"metadata": {"finalizers": null}});
+    cluster.act_as("holder").merge_patch(&ward.target, free).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_patch_makes_or_leaves_without_naming_it_is_told() {
+    let ward = Ward::deployment().await;
+    let container = "spec: {template: {spec: {tolerations: [], containers: [LIST]}}}";
+    let empty = container.replace("LIST", "{name: app, env: [], ports: []}");
+    let plan = ward.core().plan(PATCH, &ward.config("patch", &empty), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("an empty list in `patch` removes nothing"), "{told}");
+    for list in ["containers[name=app].env", "containers[name=app].ports"] {
+        assert!(told.contains(&format!("spec.template.spec.{list} ")), "{told}");
+    }
+    // One that is held as a whole is emptied, of which the server keeps no trace but the owner.
+    let whole = "spec.template.spec.tolerations held by `helm`";
+    assert!(told.contains(whole) && told.contains("will be []"), "{told}");
+    let before = owners(&ward.live().await);
+    let state = ward.create("patch", &empty).await;
+    assert_eq!(super::leaves(&state)["spec.template.spec.tolerations"], "[]");
+    ward.settled("patch", &empty, &state).await;
+    let edit = json!({"spec": {"template": {"spec": {"tolerations": [{"operator": "Exists"}]}}}});
+    ward.world.cluster.act_as("ed").merge_patch(&ward.target, edit).await.unwrap();
+    let plan = ward.plan("patch", &empty, &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("spec.template.spec.tolerations held by `ed`"), "{told}");
+    let state = ward.change("patch", &empty, &state).await;
+    ward.settled("patch", &empty, &state).await;
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
+    let text = "metadata: {labels: {a: null}}";
+    let plan = ward.core().plan(PATCH, &ward.config("merge_patch", text), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    let made = ward.create("merge_patch", text).await;
+    // The server keeps no empty map of labels, so that none is told.
+    assert!(ward.live().await["metadata"]["labels"].is_null() && !told.contains("empty map"));
+    ward.settled("merge_patch", text, &made).await;
+}
+
+#[tokio::test]
 async fn an_edit_that_the_server_ignores_is_told() {
     let ward = Ward::deployment().await;
     let quantity = "spec: {template: {spec: {containers: [{name: app, resources: {limits: \

@@ -51,7 +51,14 @@ async fn what_no_patch_may_touch_is_refused_before_anything_is_asked() {
 #[tokio::test]
 async fn a_subresource_is_no_target() {
     let ward = Ward::config_map().await;
-    for name in ["web/scale", "web/status", "web%2Fscale", "..", ""] {
+    for (name, told_of) in [
+        ("web/scale", "object"),
+        ("web/status", "object"),
+        ("web%2Fscale", "object"),
+        ("..", "object"),
+        ("", "object"),
+        ("CM ?x=1", "Deployment"),
+    ] {
         let target = Data::object([
             ("api_version", Value::from("apps/v1")),
             ("kind", Value::from("Deployment")),
@@ -61,7 +68,7 @@ async fn a_subresource_is_no_target() {
         let target = [("target", Value::Known(target))];
         let config = ward.config_with("merge_patch", "spec: {replicas: 7}", &target);
         let told = refused(ward.core().plan(PATCH, &config, None).await);
-        assert!(told.contains("No object can be meant by `target.name"), "{told}");
+        assert!(told.contains(&format!("No {told_of} can be meant by `target.name")), "{told}");
     }
 }
 
@@ -193,6 +200,11 @@ async fn a_target_that_is_not_there_is_warned_of_in_the_plan_and_never_made() {
     let config = builtin.config("patch", "spec: {a: b}");
     let told = refused(builtin.core().plan(PATCH, &config, None).await);
     assert!(told.contains("Did you mean `Deployment`?"), "{told}");
+    let question = Target::new("authorization.k8s.io/v1", "SubjectAccessReview", None, "x");
+    let question = Ward::of(builtin.world, question);
+    let config = question.config("patch", "spec: {user: a}");
+    let told = refused(question.core().plan(PATCH, &config, None).await);
+    assert!(told.contains("no object of its kind can be read"), "{told}");
 }
 
 #[tokio::test]
@@ -246,7 +258,11 @@ async fn a_field_that_cannot_change_is_told_in_the_servers_words() {
         let told = refused(ward.core().plan(PATCH, &ward.config(attribute, text), None).await);
         assert!(told.contains("is immutable"), "{attribute}: {told}");
         assert!(told.contains("A patch never replaces its target"), "{told}");
+        assert!(told.contains("cannot change any more, remove it from the patch"), "{told}");
     }
+    let copy = r#"[{"op": "copy", "from": "", "path": "/metadata/annotations/x"}]"#;
+    let told = refused(ward.core().plan(PATCH, &ward.config("json_patch", copy), None).await);
+    assert!(told.contains("what does not fit where the patch puts it"), "{told}");
     for (attribute, text) in [
         ("patch", "spec: {replcas: 3}"),
         ("merge_patch", "spec: {replcas: 3}"),
@@ -306,8 +322,14 @@ async fn a_namesake_in_another_cluster_is_neither_patched_nor_taken_for_the_targ
     let read = read.present().unwrap();
     let told = refused(core.plan(PATCH, &ward.config("patch", text), Some(&read)).await);
     assert!(told.contains("leads to another cluster"), "{told}");
-    let told = refused(ward.core().destroy(PATCH, &state).await);
-    assert!(told.contains("leads to another cluster"), "{told}");
+    assert!(told.contains("another uid at `https://"), "{told}");
+    for told in [
+        refused(core.plan_destroy(PATCH, &read).await),
+        refused(ward.core().destroy(PATCH, &state).await),
+    ] {
+        assert!(told.contains("leads to another cluster"), "{told}");
+        assert!(told.contains("another uid at `https://"), "{told}");
+    }
     ward.world.cluster.delete(&ward.target).await.unwrap();
     assert!(ward.core().read(PATCH, &state).await.unwrap().state.is_some(), "and it is not lost");
 }

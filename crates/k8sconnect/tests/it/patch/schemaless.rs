@@ -123,3 +123,16 @@ async fn who_puts_a_value_in_the_place_of_a_patched_map_is_named_and_is_no_forme
     }
     end(&ward).await;
 }
+
+#[tokio::test]
+async fn a_map_that_a_removal_leaves_behind_is_told() {
+    let ward = ward().await;
+    let text = "free: {none: {a: null}}";
+    let plan = ward.core().plan(PATCH, &ward.config("merge_patch", text), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("`free.none` will be made, as an empty map"), "{told}");
+    let state = ward.create("merge_patch", text).await;
+    assert_eq!(ward.live().await["free"]["none"], json!({}));
+    ward.settled("merge_patch", text, &state).await;
+    end(&ward).await;
+}
