@@ -10,6 +10,7 @@
 //! is taken over or destroyed by another address ([`claims`]), made, or put right.
 
 mod claims;
+mod kin;
 mod outlook;
 mod sights;
 
@@ -28,6 +29,7 @@ use tokio::time::{Instant, timeout_at};
 
 use claims::Claims;
 pub(crate) use claims::{Claim, Intent};
+pub(crate) use kin::Kin;
 pub(crate) use outlook::Outlook;
 use outlook::Outlooks;
 pub(crate) use sights::Seen;
@@ -41,6 +43,8 @@ const PLANNED_SOON: Duration = Duration::from_secs(2);
 pub(crate) struct Memory {
     content: Mutex<Content>,
     planned: Notify,
+    /// The other processes of this run, where there may be any.
+    kin: Option<Mutex<Kin>>,
 }
 
 #[derive(Default)]
@@ -88,10 +92,14 @@ pub(crate) enum Recollection {
 }
 
 impl Memory {
+    /// One that knows of the other processes of the run.
+    pub(crate) fn among(kin: Kin) -> Self {
+        Self { kin: Some(Mutex::new(kin)), ..Self::default() }
+    }
+
     /// Keeps the object that was read for the resource with this id.
     pub(crate) fn keep(&self, id: &str, uid: &str, seen: Seen) {
         self.content().uids.insert(uid.to_owned());
-        self.note_mark(uid, &seen.live);
         self.keep_sight(id, seen);
     }
 

@@ -59,6 +59,10 @@ pub(crate) async fn plan(
         .into());
     }
     session.memory.note_planned(held.id(), "");
+    // Some plan the end of an object before they refresh it.
+    if let Ok(Some(cluster)) = session.enter(&held.model.cluster, &held.model.cluster_name).await {
+        session.memory.note_home(held.uid(), cluster.host());
+    }
     addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
     held.check_way_to_end(session)?;
     match held.terms.deletion.protection {

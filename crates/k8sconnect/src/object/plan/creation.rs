@@ -198,6 +198,7 @@ fn creating(asked: &Asked<'_>) -> Moment {
 fn agreed(asked: &Asked<'_>, predecessor: Option<&str>, live: &Json) -> Result<(), Diagnostics> {
     let uid = uid_of(live);
     if asked.terms.adoption == Adoption::TakeOver || asked.session.memory.holds(uid) {
+        asked.session.memory.note_seen(uid, live, asked.cluster.host());
         addresses::claim(asked.session, asked.key(), uid, predecessor, Intent::Make)?;
     }
     Ok(())
