@@ -6,6 +6,8 @@
 //! something is amiss: an object that is not there, or a connection that is described otherwise
 //! than before. An object that is where it was costs nothing.
 
+mod ending;
+
 use std::time::Duration;
 
 use k8sconnect_cluster::Targets;
@@ -15,6 +17,8 @@ use tokio::time::Instant;
 
 use crate::connect::ClusterModel;
 use crate::envelope::{get, set};
+
+pub(crate) use ending::Ending;
 
 /// What can be told about where a connection leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +96,7 @@ impl Unread {
     }
 }
 
-/// What is remembered is worth a moment after a write, and no more.
+/// Which cluster it is is worth a moment after a write, or before an end, and no more.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) async fn recognise(cluster: &Targets, remembered: Option<&str>) -> Verdict {

@@ -9,6 +9,7 @@ use tfplugin::{Diagnostics, Value};
 use crate::connect::{ClusterModel, Directory, Reach};
 use crate::memory::{Kin, Memory};
 use crate::messages;
+use crate::messages::whereabouts::NoWay;
 use crate::turns::Turns;
 
 /// How a resource is found by what state names.
@@ -84,17 +85,26 @@ impl Session {
         }
     }
 
-    /// Refuses to end what can be reached no more: that needs the way that state names.
-    pub(crate) fn check_way_to_end(
+    /// The way to what is to end, which is the one that state names. Refuses where there is none any
+    /// more.
+    pub(crate) fn way_to_end(
         &self,
         key: &ObjectKey,
         cluster: &Value<ClusterModel>,
         name: &Value<String>,
-    ) -> Result<(), Diagnostics> {
-        if self.directory().lists(cluster, name) {
-            return Ok(());
+    ) -> Result<Reach, Diagnostics> {
+        let named = name.as_str();
+        if !self.directory().lists(cluster, name) {
+            let why = NoWay::Unlisted(named);
+            return Err(messages::whereabouts::no_way_to_end(key, &why).into());
         }
-        Err(messages::whereabouts::no_way_to_end(key, name.as_str()).into())
+        self.reach(cluster, name).map_err(|problems| {
+            let why = match cluster {
+                Value::Known(_) => NoWay::ByState(&problems),
+                Value::Null | Value::Unknown => NoWay::ByProviderBlock(named, &problems),
+            };
+            messages::whereabouts::no_way_to_end(key, &why).into()
+        })
     }
 
     /// What the provider block says of clusters, for whoever has to choose one.

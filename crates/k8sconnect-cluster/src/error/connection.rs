@@ -213,10 +213,12 @@ impl ConnectionError {
                 "config_path" => "Put the text of a kubeconfig into `kubeconfig`, for example \
                     `kubeconfig = file(\"…\")`; write its path into `config_path`."
                     .into(),
-                "tokenFile" => "Put a token into `token`, and the path of its file here.".into(),
+                "tokenFile" => {
+                    "Put a token into `token`; `tokenFile` is for the path of its file.".into()
+                }
                 "certificate-authority" | "client-certificate" | "client-key" => format!(
-                    "Put the content, in base64, into `{field}-data`, and the path of its file \
-                     here."
+                    "Put the content, in base64, into `{field}-data`; `{field}` is for the path of \
+                     its file."
                 ),
                 _ => "Write the path.".into(),
             },

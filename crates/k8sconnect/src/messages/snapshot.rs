@@ -260,7 +260,7 @@ fn upgrade_messages() -> Vec<Diagnostic> {
 }
 
 fn whereabouts_messages() -> Vec<Diagnostic> {
-    use super::whereabouts::Way;
+    use super::whereabouts::{NoWay, Way};
     use k8sconnect_cluster::Error::{Refused, Unauthorized};
 
     let web = web();
@@ -292,11 +292,10 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         ),
         deletion::not_deleted((&web).into(), &expired),
         whereabouts::refreshed_elsewhere(key, &there),
-        whereabouts::another_cluster(key, Some(&there), ownership::Whose::Object),
-        whereabouts::another_cluster(key, None, ownership::Whose::Patch),
+        whereabouts::another_cluster(key, &there, ownership::Whose::Object),
+        whereabouts::another_cluster(key, &there, ownership::Whose::Patch),
         whereabouts::refreshed_who_knows_where(key, &there),
-        whereabouts::absence_unproved(key, Some(&there)),
-        whereabouts::absence_unproved(key, None),
+        whereabouts::absence_unproved(key, &there),
         whereabouts::home_forgotten(key, &there),
         whereabouts::not_there_by_new_way(key, ownership::Whose::Object),
         whereabouts::gone_unseen(key, crate::guard::Way::Changed),
@@ -304,8 +303,13 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::seen_by_nobody(key, &expired),
         whereabouts::seen_by_nobody(key, &forbidden),
         whereabouts::seen_by_nobody(key, &moved),
-        whereabouts::no_way_to_end(key, Some("old")),
-        whereabouts::no_way_to_end(key, None),
+        whereabouts::no_way_to_end(key, &NoWay::Unlisted(Some("old"))),
+        whereabouts::no_way_to_end(key, &NoWay::Unlisted(None)),
+        whereabouts::no_way_to_end(key, &NoWay::ByState(&connection::unusable(&lost).into())),
+        whereabouts::no_way_to_end(
+            key,
+            &NoWay::ByProviderBlock(None, &connection::unusable(&lost).into()),
+        ),
         patch::not_handed_back(key, &expired),
     ]
 }

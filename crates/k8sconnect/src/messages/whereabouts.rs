@@ -2,6 +2,7 @@
 
 use k8sconnect_cluster::{Error, Host};
 use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::scrub::quoted;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
 use super::ownership::Whose;
@@ -64,21 +65,24 @@ pub(crate) fn way_unusable(key: &ObjectKey, problems: &Diagnostics, whose: Way) 
              that one is not there any more."
         }
     };
-    let problem = problems.iter().next();
-    let words = problem.map_or(String::new(), |problem| {
-        let why = problem.detail.split("\n\n").next().unwrap_or_default();
-        format!("{}: {why}", problem.summary)
-    });
     Diagnostic::warning(
         format!("{key} could not be refreshed"),
         paragraphs([
             used,
-            &words,
+            &first_of(problems),
             KEPT,
             "If the configuration now describes another way to the same cluster, the plan uses \
              that, and the apply keeps it.",
         ]),
     )
+}
+
+/// What is wrong, without what to do about it.
+fn first_of(problems: &Diagnostics) -> String {
+    problems.iter().next().map_or(String::new(), |problem| {
+        let why = problem.detail.split("\n\n").next().unwrap_or_default();
+        format!("{}: {why}", problem.summary)
+    })
 }
 
 /// Whose connection it is that fails.
@@ -102,7 +106,7 @@ pub(crate) fn refreshed_elsewhere(key: &ObjectKey, host: &Host) -> Diagnostic {
     Diagnostic::warning(
         format!("{key} was not refreshed: its connection leads to another cluster"),
         paragraphs([
-            &another_uid(Some(host)),
+            &another_uid(host),
             "What is there, or is not, says nothing of the object: state keeps it as it was last \
              seen.",
         ]),
@@ -110,17 +114,16 @@ pub(crate) fn refreshed_elsewhere(key: &ObjectKey, host: &Host) -> Diagnostic {
 }
 
 /// A plan, or a deletion, would take place in another cluster.
-pub(crate) fn another_cluster(key: &ObjectKey, host: Option<&Host>, whose: Whose) -> Diagnostic {
+pub(crate) fn another_cluster(key: &ObjectKey, host: &Host, whose: Whose) -> Diagnostic {
     Diagnostic::error(
         format!("The connection of {key} leads to another cluster"),
         paragraphs([&format!("{} Nothing was changed.", another_uid(host)), &ways_out(whose)]),
     )
 }
 
-fn another_uid(host: Option<&Host>) -> String {
-    let there = host.map_or("there".to_owned(), |host| format!("at `{host}`"));
+fn another_uid(host: &Host) -> String {
     format!(
-        "The `kube-system` namespace has another uid {there} than in the cluster that the object \
+        "The `kube-system` namespace has another uid at `{host}` than in the cluster that the object \
          was last written to, or imported from."
     )
 }
@@ -130,7 +133,7 @@ pub(crate) fn refreshed_who_knows_where(key: &ObjectKey, host: &Host) -> Diagnos
     Diagnostic::warning(
         format!("{key} was not found, which proves nothing"),
         paragraphs([
-            &unrecognised(Some(host)),
+            &unrecognised(host),
             "The object may be gone, or live in another cluster: state keeps it as it was last \
              seen.",
         ]),
@@ -138,7 +141,7 @@ pub(crate) fn refreshed_who_knows_where(key: &ObjectKey, host: &Host) -> Diagnos
 }
 
 /// A plan, or a deletion, would rest on an absence that is not proved.
-pub(crate) fn absence_unproved(key: &ObjectKey, host: Option<&Host>) -> Diagnostic {
+pub(crate) fn absence_unproved(key: &ObjectKey, host: &Host) -> Diagnostic {
     Diagnostic::error(
         format!("{key} was not found, and whether this is its cluster cannot be told"),
         paragraphs([
@@ -151,12 +154,11 @@ pub(crate) fn absence_unproved(key: &ObjectKey, host: Option<&Host>) -> Diagnost
     )
 }
 
-fn unrecognised(host: Option<&Host>) -> String {
-    let there = host.map_or("there".to_owned(), |host| format!("at `{host}`"));
+fn unrecognised(host: &Host) -> String {
     format!(
         "Clusters are told apart by the uid of their `kube-system` namespace. State knows that of \
-         the cluster that the object was last written to, or imported from; the credentials in use {there} could not \
-         read it."
+         the cluster that the object was last written to, or imported from; the credentials in use \
+         at `{host}` could not read it."
     )
 }
 
@@ -243,16 +245,48 @@ pub(crate) fn seen_by_nobody(key: &ObjectKey, error: &Error) -> Diagnostic {
     )
 }
 
+/// Why what is to end cannot be reached.
+pub(crate) enum NoWay<'a> {
+    /// The provider block has no cluster of this name, or none of its own.
+    Unlisted(Option<&'a str>),
+    /// The `cluster` in state cannot be used.
+    ByState(&'a Diagnostics),
+    /// The provider block's cluster of this name, or its own, cannot be used.
+    ByProviderBlock(Option<&'a str>, &'a Diagnostics),
+}
+
 /// What is to be deleted or handed back can be reached no more.
-pub(crate) fn no_way_to_end(key: &ObjectKey, name: Option<&str>) -> Diagnostic {
-    let (why, back) = match name {
-        Some(name) => (
-            format!("the cluster `{name}`, which the provider block does not name any more"),
-            format!("`{name}` to `clusters`"),
+pub(crate) fn no_way_to_end(key: &ObjectKey, why: &NoWay<'_>) -> Diagnostic {
+    let named = |name: Option<&str>| match name {
+        Some(name) => format!("the cluster {}", quoted(name)),
+        None => "the provider block's own `cluster`".to_owned(),
+    };
+    let again = |what: &str| {
+        format!(
+            "{what} until this is done; or apply the new way to the cluster first, by itself, with \
+             the resource in the configuration."
+        )
+    };
+    let (way, problem, back) = match why {
+        NoWay::Unlisted(Some(name)) => (
+            format!("{}, which the provider block does not name any more", named(Some(*name))),
+            String::new(),
+            again(&format!("Add {} to `clusters` in the provider block again", quoted(name))),
         ),
-        None => (
-            "the provider block's own `cluster`, which is not there any more".to_owned(),
-            "`cluster`".to_owned(),
+        NoWay::Unlisted(None) => (
+            format!("{}, which is not there any more", named(None)),
+            String::new(),
+            again("Add `cluster` in the provider block again"),
+        ),
+        NoWay::ByState(problems) => (
+            "the `cluster` that state holds, which cannot be used here any more".to_owned(),
+            first_of(problems),
+            again("Bring back what it needs"),
+        ),
+        NoWay::ByProviderBlock(name, problems) => (
+            format!("{}, which cannot be used", named(*name)),
+            first_of(problems),
+            "Correct it there.".to_owned(),
         ),
     };
     Diagnostic::error(
@@ -260,12 +294,12 @@ pub(crate) fn no_way_to_end(key: &ObjectKey, name: Option<&str>) -> Diagnostic {
         paragraphs([
             &format!(
                 "What is deleted, replaced or handed back is reached as it was at the last apply: \
-                 by {why}. Nothing was changed."
+                 by {way}. Nothing was changed, and state keeps it."
             ),
+            &problem,
             &format!(
-                "Add {back} in the provider block again until this is done; or apply the new way \
-                 to the cluster first, by itself. If the cluster is no more, take the resource out \
-                 of state with `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`)."
+                "{back} If the cluster is no more, take the resource out of state with `terraform \
+                 state rm ADDRESS` (or `tofu state rm ADDRESS`)."
             ),
         ]),
     )

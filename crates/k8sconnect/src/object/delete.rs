@@ -21,7 +21,7 @@ use super::held::Held;
 use super::home::gone_from_home;
 use super::model::ObjectModel;
 use crate::connect::Reach;
-use crate::guard::Unread;
+use crate::guard::Ending;
 use crate::look::{Unserved, unserved};
 use crate::memory::Intent;
 use crate::messages;
@@ -47,24 +47,22 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
-    if let Some(unread @ (Unread::AnotherCluster | Unread::Unproved)) = held.stored.unread {
-        let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
-        let cluster = entered.ok().flatten();
-        let host = cluster.as_ref().map(|cluster| cluster.host());
-        let whose = ownership::Whose::Object;
-        return Err(match unread {
-            Unread::Unproved => messages::whereabouts::absence_unproved(held.key(), host),
-            _ => messages::whereabouts::another_cluster(held.key(), host, whose),
-        }
-        .into());
-    }
+    let ending = Ending {
+        key: held.key(),
+        id: held.id(),
+        way: (&held.model.cluster, &held.model.cluster_name),
+        remembered: held.stored.cluster.as_deref(),
+        unread: held.stored.unread,
+        whose: ownership::Whose::Object,
+    };
     session.memory.note_planned(held.id(), "");
     // Some plan the end of an object before they refresh it.
     if let Ok(Some(cluster)) = session.enter(&held.model.cluster, &held.model.cluster_name).await {
         session.memory.note_home(held.uid(), cluster.host());
     }
     addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
-    held.check_way_to_end(session)?;
+    let location = async |cluster: &Cluster| held.location(cluster).await;
+    ending.check(session, location, held.uid()).await?;
     match held.terms.deletion.protection {
         Protection::Protected => Err(messages::deletion::protected(held.key()).into()),
         Protection::None | Protection::Untold => {
@@ -86,9 +84,7 @@ pub(crate) async fn delete(
         // A tainted resource that gets another name gets past every plan of ours, but not past this.
         return Err(messages::deletion::protected(key).into());
     }
-    held.check_way_to_end(session)?;
-    let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
-    else {
+    let Reach::Ready(connection) = held.way_to_end(session)? else {
         return Err(messages::connection::missing().into());
     };
     let cluster = session.cluster(&connection).await?;

@@ -10,6 +10,7 @@ use tfplugin::{Diagnostics, Private};
 use super::body;
 use super::model::ObjectModel;
 use super::stored::Stored;
+use crate::connect::Reach;
 use crate::session::Session;
 use crate::terms::Terms;
 use crate::{MANAGER, messages};
@@ -76,8 +77,8 @@ impl Held {
     }
 
     /// A deletion goes the way that state names.
-    pub(crate) fn check_way_to_end(&self, session: &Session) -> Result<(), Diagnostics> {
-        session.check_way_to_end(self.key(), &self.model.cluster, &self.model.cluster_name)
+    pub(crate) fn way_to_end(&self, session: &Session) -> Result<Reach, Diagnostics> {
+        session.way_to_end(self.key(), &self.model.cluster, &self.model.cluster_name)
     }
 
     /// Where the object lives, by what is remembered; the server is asked if nothing is.

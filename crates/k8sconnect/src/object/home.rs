@@ -17,14 +17,12 @@ pub(crate) async fn absence(cluster: &Cluster, held: &Held) -> Absence {
 pub(crate) async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
     match absence(cluster, held).await {
         Absence::Proved => Ok(()),
-        Absence::Elsewhere => Err(messages::whereabouts::another_cluster(
-            held.key(),
-            Some(cluster.host()),
-            Whose::Object,
-        )
-        .into()),
+        Absence::Elsewhere => {
+            Err(messages::whereabouts::another_cluster(held.key(), cluster.host(), Whose::Object)
+                .into())
+        }
         Absence::Unproved => {
-            Err(messages::whereabouts::absence_unproved(held.key(), Some(cluster.host())).into())
+            Err(messages::whereabouts::absence_unproved(held.key(), cluster.host()).into())
         }
     }
 }
@@ -43,12 +41,10 @@ pub(crate) async fn gone_from_home(cluster: &Cluster, held: &Held) -> Result<(),
 /// cluster.
 pub(crate) async fn missed_at_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
     match absence(cluster, held).await {
-        Absence::Elsewhere => Err(messages::whereabouts::another_cluster(
-            held.key(),
-            Some(cluster.host()),
-            Whose::Object,
-        )
-        .into()),
+        Absence::Elsewhere => {
+            Err(messages::whereabouts::another_cluster(held.key(), cluster.host(), Whose::Object)
+                .into())
+        }
         Absence::Proved | Absence::Unproved => Ok(()),
     }
 }

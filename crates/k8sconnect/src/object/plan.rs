@@ -90,7 +90,7 @@ pub(crate) async fn plan(
             return Err(messages::import::another_object(held.key(), &changes).into());
         }
         protected(&config, held)?;
-        held.check_way_to_end(session)?;
+        held.way_to_end(session)?;
         // What goes and what comes in its place belong into one cluster.
         if let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? {
             let way = way(&config, held);
@@ -135,7 +135,7 @@ pub(crate) async fn plan(
         Change::InPlace(state) => Ok(planned(*state)),
         Change::Replacement(state) => {
             protected(&config, held)?;
-            held.check_way_to_end(session)?;
+            held.way_to_end(session)?;
             session.memory.note_held(held.uid());
             tell_of_late_terms(&config, held, notices);
             blast::tell(session, held, Fate::Replaced, notices).await;

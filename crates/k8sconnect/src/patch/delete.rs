@@ -4,7 +4,7 @@
 //! earlier try was answered and the answer lost, reads again: where nothing of ours is left, there
 //! is nothing to do.
 
-use k8sconnect_cluster::{Edit, Error, Found, Location, Mark, Targets};
+use k8sconnect_cluster::{Cluster, Edit, Error, Found, Location, Mark, Targets};
 use k8sconnect_core::handback::{Handback, Leaving, hand_back};
 use k8sconnect_core::identity::{ObjectKey, patch_annotation};
 use k8sconnect_core::owners::Owners;
@@ -19,7 +19,7 @@ use super::model::PatchModel;
 use super::note::Note;
 use super::outlook;
 use crate::connect::Reach;
-use crate::guard::{self, Absence, Unread};
+use crate::guard::{self, Absence, Ending};
 use crate::look::{Unserved, unserved};
 use crate::messages;
 use crate::messages::ownership::Whose;
@@ -31,17 +31,17 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
-    if let Some(unread @ (Unread::AnotherCluster | Unread::Unproved)) = held.stored.unread {
-        let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
-        let cluster = entered.ok().flatten();
-        let host = cluster.as_ref().map(|cluster| cluster.host());
-        return Err(match unread {
-            Unread::Unproved => messages::whereabouts::absence_unproved(&held.key, host),
-            _ => messages::whereabouts::another_cluster(&held.key, host, Whose::Patch),
-        }
-        .into());
-    }
-    held.check_way_to_end(session)?;
+    let ending = Ending {
+        key: &held.key,
+        id: held.id(),
+        way: (&held.model.cluster, &held.model.cluster_name),
+        remembered: held.stored.cluster.as_deref(),
+        unread: held.stored.unread,
+        whose: Whose::Patch,
+    };
+    let location = async |cluster: &Cluster| held.location(&Targets::from(cluster)).await;
+    let uid = held.stored.target.as_ref().map_or("", |target| &target.uid);
+    ending.check(session, location, uid).await?;
     // Whoever takes its fields in the same run cannot know whether it goes first.
     session.memory.note_planned(held.id(), "");
     notices.extend(outlook::end(session, &held).await);
@@ -54,9 +54,7 @@ pub(crate) async fn delete(
 ) -> Result<(), Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
     let key = &held.key;
-    held.check_way_to_end(session)?;
-    let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
-    else {
+    let Reach::Ready(connection) = held.way_to_end(session)? else {
         return Err(messages::connection::missing().into());
     };
     let targets = Targets::from(&*session.cluster(&connection).await?);
@@ -146,7 +144,7 @@ async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagno
     if !knows_home(held) {
         return Err(messages::whereabouts::home_forgotten(&held.key, targets.host()).into());
     }
-    let host = Some(targets.host());
+    let host = targets.host();
     match guard::absence(targets, held.stored.cluster.as_deref()).await {
         Absence::Proved => Ok(()),
         Absence::Elsewhere => {

@@ -17,6 +17,7 @@ use tfplugin::{Diagnostics, Private};
 use super::model::PatchModel;
 use super::note::Note;
 use super::stored::Stored;
+use crate::connect::Reach;
 use crate::session::Session;
 use crate::{leaves, messages, place};
 
@@ -162,12 +163,12 @@ impl Held {
         texts.into_iter().map(patched).collect()
     }
 
-    /// Where the target lives, by what is remembered; the server is asked if nothing is.
     /// A hand-back goes the way that state names.
-    pub(crate) fn check_way_to_end(&self, session: &Session) -> Result<(), Diagnostics> {
-        session.check_way_to_end(&self.key, &self.model.cluster, &self.model.cluster_name)
+    pub(crate) fn way_to_end(&self, session: &Session) -> Result<Reach, Diagnostics> {
+        session.way_to_end(&self.key, &self.model.cluster, &self.model.cluster_name)
     }
 
+    /// Where the target lives, by what is remembered; the server is asked if nothing is.
     pub(crate) async fn location(&self, targets: &Targets) -> Result<Location, Diagnostics> {
         let kind = match &self.stored.target {
             Some(target) if target.kind.gvk == self.key.gvk => target.kind.clone(),

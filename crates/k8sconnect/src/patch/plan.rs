@@ -46,7 +46,7 @@ pub(crate) async fn plan(
         && let changed = changed_parts(held, key)
         && !changed.is_empty()
     {
-        held.check_way_to_end(session)?;
+        held.way_to_end(session)?;
         // What is handed back and what is patched instead belong into one cluster.
         if let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? {
             let (targets, way) = (Targets::from(&*cluster), way(&config, held));
@@ -110,7 +110,7 @@ pub(crate) async fn plan(
     if held.is_none() && session.memory.may_stray(targets.host(), &location.key()).await {
         return Err(messages::whereabouts::another_cluster(
             key,
-            Some(targets.host()),
+            targets.host(),
             messages::ownership::Whose::Patch,
         )
         .into());

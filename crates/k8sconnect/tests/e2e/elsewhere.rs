@@ -83,7 +83,17 @@ async fn nothing_is_planned_written_or_deleted_where_a_kubeconfig_was_swapped() 
     at.kubeconfig(&at.cluster.kubeconfig());
     at.apply().await;
     at.plan_empty().await;
-    at.destroy().await;
+
+    // What leaves the configuration meanwhile is kept there, and goes at home, whatever was noted.
+    at.kubeconfig(&other.kubeconfig());
+    let note = ["apply", "-refresh-only", "-auto-approve", "-input=false", "-no-color"];
+    says(&at.runner.run(&note).await.unwrap().successful().unwrap().text, WORDS);
+    at.runner.write("main.tf", "").unwrap();
+    let plan = at.plan_fails().await;
+    says(&plan.text, WORDS);
+    assert!(at.cluster.read(&settings).await.unwrap().is_some());
+    at.kubeconfig(&at.cluster.kubeconfig());
+    at.apply().await;
     assert_eq!(at.cluster.read(&settings).await.unwrap(), None);
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use testkit::{ControlPlane, Filter, Target};
 use tfplugin::harness::{Action, Core, State};
 
+use crate::patch::PATCH;
 use crate::waiting::WAIT;
 use crate::world::{OBJECT, World, value};
 
@@ -107,11 +108,13 @@ async fn a_namesake_in_another_cluster_is_neither_taken_nor_deleted() {
     for refused in [planned, applied.unwrap_err().to_string()] {
         assert!(refused.contains("leads to another cluster"), "{refused}");
     }
-    // A deletion that was planned without a refresh.
-    let plan = elsewhere.plan_destroy(OBJECT, &state).await.unwrap();
+    // A deletion likewise.
+    let plan = home.plan_destroy(OBJECT, &state).await.unwrap();
+    let planned = elsewhere.plan_destroy(OBJECT, &state).await.unwrap_err().to_string();
     let gone = elsewhere.apply(OBJECT, &tfplugin::Value::Null, Some(&state), &plan).await;
-    let refused = gone.unwrap_err().to_string();
-    assert!(refused.contains("leads to another cluster"), "{refused}");
+    for refused in [planned, gone.unwrap_err().to_string()] {
+        assert!(refused.contains("leads to another cluster"), "{refused}");
+    }
     assert!(other.read(&settings(&world)).await.unwrap().is_some());
     assert!(world.cluster.read(&settings(&world)).await.unwrap().is_some());
 }
@@ -134,7 +137,9 @@ async fn what_was_restored_into_another_cluster_is_not_ours() {
     let kept = elsewhere.read(OBJECT, &state).await.unwrap().present().unwrap();
     assert_eq!(kept.attribute("uid"), state.attribute("uid"));
     elsewhere.plan(OBJECT, &config(&world), Some(&kept)).await.unwrap_err();
-    let plan = elsewhere.plan_destroy(OBJECT, &state).await.unwrap();
+    elsewhere.plan_destroy(OBJECT, &state).await.unwrap_err();
+    let home = core(&world, &world.by_token()).await;
+    let plan = home.plan_destroy(OBJECT, &state).await.unwrap();
     elsewhere.apply(OBJECT, &tfplugin::Value::Null, Some(&state), &plan).await.unwrap_err();
     assert!(other.read(&settings(&world)).await.unwrap().is_some());
 }
@@ -208,11 +213,42 @@ async fn an_object_is_not_given_up_by_credentials_that_cannot_show_which_cluster
     assert!(refused.contains("whether this is its cluster cannot be told"), "{refused}");
 
     // Back at home all is as it was, for the same little rights too.
-    let home = core(&world, &as_tenant(&world, world.cluster).await).await;
+    let tenant = as_tenant(&world, world.cluster).await;
+    let home = core(&world, &tenant).await;
     let read = home.read(OBJECT, &kept).await.unwrap();
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
     let plan = home.plan(OBJECT, &config(&world), read.state.as_ref()).await.unwrap();
     assert_eq!(plan.action, Action::NoOp);
+    // A deletion that is planned before the refresh, by what the last one noted.
+    let home = core(&world, &tenant).await;
+    home.plan_destroy(OBJECT, &kept).await.unwrap();
+}
+
+/// What an earlier run noted may be mended by now, and some plan a deletion before they refresh.
+#[tokio::test]
+async fn a_note_of_another_cluster_is_looked_into_and_not_believed() {
+    let world = World::new().await;
+    let elsewhere = core(&world, &another().await).await;
+    let home = core(&world, &world.by_token()).await;
+    world.cluster.act_as("helm").apply(world.config_map("theirs")).await.unwrap();
+    let patch = value(&json!({ "patch": "data: {greeting: ours}", "target": {
+        "api_version": "v1", "kind": "ConfigMap", "name": "theirs",
+        "namespace": world.namespace.name() } }));
+    let states = [
+        (OBJECT, home.create(OBJECT, &config(&world)).await.unwrap()),
+        (PATCH, home.create(PATCH, &patch).await.unwrap()),
+    ];
+    for (kind, state) in &states {
+        let unnoted = elsewhere.plan_destroy(kind, state).await.unwrap_err().to_string();
+        assert!(unnoted.contains("leads to another cluster"), "{kind}: {unnoted}");
+        let kept = elsewhere.read(kind, state).await.unwrap().present().unwrap();
+        let noted = elsewhere.plan_destroy(kind, &kept).await.unwrap_err().to_string();
+        assert!(noted.contains("leads to another cluster"), "{kind}: {noted}");
+        let mended = core(&world, &world.by_token()).await;
+        let plan = mended.plan_destroy(kind, &kept).await.unwrap();
+        mended.apply(kind, &tfplugin::Value::Null, Some(&kept), &plan).await.unwrap();
+    }
+    assert_eq!(world.cluster.read(&settings(&world)).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -241,7 +277,7 @@ async fn an_object_that_is_gone_from_its_own_cluster_is_planned_anew() {
 }
 
 #[tokio::test]
-async fn which_cluster_it_is_is_asked_once_by_whoever_writes_and_by_nobody_else() {
+async fn which_cluster_it_is_is_asked_once_by_whoever_writes_or_ends_unseen_and_by_nobody_else() {
     let world = World::new().await;
     let by_user = Filter::by_user(&world.user);
     let guards = |asked: &[testkit::Request]| {
@@ -273,9 +309,26 @@ async fn which_cluster_it_is_is_asked_once_by_whoever_writes_and_by_nobody_else(
     world.cluster.delete(&target).await.unwrap();
     let core = world.core();
     let look = async { core.read(OBJECT, &states[1]).await.unwrap() };
-    let (read, asked) = world.cluster.count_during(by_user, look).await.unwrap();
+    let (read, asked) = world.cluster.count_during(by_user.clone(), look).await.unwrap();
     assert!(read.state.is_none());
     assert_eq!((guards(&asked), asked.len()), (1, 2), "{asked:?}");
+
+    // Whoever plans an end without having seen the object asks once for all; who has, not at all.
+    let core = world.core();
+    let look = async {
+        for state in [&states[0], &states[2], &states[0]] {
+            core.plan_destroy(OBJECT, state).await.unwrap();
+        }
+    };
+    let ((), asked) = world.cluster.count_during(by_user.clone(), look).await.unwrap();
+    assert_eq!((guards(&asked), asked.len()), (1, 1), "{asked:?}");
+    let core = world.core();
+    let look = async {
+        let read = core.read(OBJECT, &states[0]).await.unwrap().present().unwrap();
+        core.plan_destroy(OBJECT, &read).await.unwrap();
+    };
+    let ((), asked) = world.cluster.count_during(by_user, look).await.unwrap();
+    assert_eq!((guards(&asked), asked.len()), (0, 1), "{asked:?}");
 }
 
 #[tokio::test]

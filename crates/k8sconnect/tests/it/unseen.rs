@@ -224,6 +224,51 @@ async fn what_is_to_end_in_a_cluster_that_is_not_named_any_more_says_which_way_i
     assert!(refused.to_string().contains("Add `old` to `clusters`"), "{refused}");
 }
 
+#[tokio::test]
+async fn what_is_to_end_by_a_kubeconfig_that_is_gone_is_refused_at_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config");
+    std::fs::write(&path, testkit::ControlPlane::shared().await.kubeconfig()).unwrap();
+    let by_path = json!({ "config_path": path.display().to_string() });
+    let in_state = Story::new(&|_| json!({}), &json!({ "cluster": by_path })).await;
+    let in_block = Story::new(&|_| json!({ "cluster": by_path }), &json!({})).await;
+    let mut plans = Vec::new();
+    for (story, provider) in [(&in_state, json!({})), (&in_block, json!({ "cluster": by_path }))] {
+        let core = core(&story.world, &provider).await;
+        for (kind, state) in &story.states[..2] {
+            plans.push(core.plan_destroy(kind, state).await.unwrap());
+        }
+    }
+    std::fs::remove_file(&path).unwrap();
+    let mut plans = plans.into_iter();
+    for (story, provider, whose, mend) in [
+        (&in_state, json!({}), "the `cluster` that state holds", "Bring back what it needs"),
+        (
+            &in_block,
+            json!({ "cluster": by_path }),
+            "the provider block's own `cluster`",
+            "Correct it there",
+        ),
+    ] {
+        let core = core(&story.world, &provider).await;
+        for (kind, state) in &story.states[..2] {
+            let planned = core.plan_destroy(kind, state).await.unwrap_err().to_string();
+            let plan = plans.next().unwrap();
+            let applied = core.apply(kind, &Value::Null, Some(state), &plan).await;
+            let applied = applied.unwrap_err().to_string();
+            let name = if *kind == OBJECT { "ours" } else { "theirs" };
+            for told in [planned, applied] {
+                assert!(told.contains("There is no way to the cluster of ConfigMap"), "{told}");
+                assert!(told.contains(&format!("{}/{name}", story.world.namespace)), "{told}");
+                assert!(told.contains(whose) && told.contains(mend), "{told}");
+                assert!(told.contains(&path.display().to_string()), "{told}");
+                assert!(told.contains("state keeps it"), "{told}");
+                assert!(told.contains("state rm ADDRESS"), "{told}");
+            }
+        }
+    }
+}
+
 /// Everything by the path of a kubeconfig, which lets nobody in any more.
 async fn locked_out(folder: &tempfile::TempDir) -> Story {
     let path = folder.path().join("config");

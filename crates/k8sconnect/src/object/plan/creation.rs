@@ -53,7 +53,7 @@ pub(super) async fn plan(
         return Err(messages::addresses::made_twice(key).into());
     }
     if asked.session.memory.may_stray(asked.cluster.host(), &location.key()).await {
-        let host = Some(asked.cluster.host());
+        let host = asked.cluster.host();
         return Err(messages::whereabouts::another_cluster(
             key,
             host,

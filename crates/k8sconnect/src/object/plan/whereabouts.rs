@@ -52,7 +52,7 @@ async fn recognise(session: &Session, cluster: &Cluster, held: &Held) -> Result<
     match guard::recognise(&Targets::from(cluster), held.stored.cluster.as_deref()).await {
         Verdict::Same => Ok(()),
         Verdict::Another => {
-            let host = Some(cluster.host());
+            let host = cluster.host();
             Err(messages::whereabouts::another_cluster(held.key(), host, ownership::Whose::Object)
                 .into())
         }
@@ -69,7 +69,7 @@ async fn found_after_all(cluster: &Cluster, held: &Held) -> Result<(), Diagnosti
     match cluster.get(&location).await {
         Ok(Found::Object(answer)) if answer.object["metadata"]["uid"] == held.uid() => Ok(()),
         Ok(_) => {
-            let host = Some(cluster.host());
+            let host = cluster.host();
             Err(messages::whereabouts::absence_unproved(held.key(), host).into())
         }
         Err(error) => Err(messages::refusal::unanswered(held.key(), &error).into()),

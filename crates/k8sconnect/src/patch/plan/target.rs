@@ -26,18 +26,16 @@ pub(super) async fn check_whereabouts(
         return Ok(());
     }
     match (guard::recognise(targets, held.stored.cluster.as_deref()).await, way) {
-        (Verdict::Another, _) => Err(messages::whereabouts::another_cluster(
-            &held.key,
-            Some(targets.host()),
-            Whose::Patch,
-        )
-        .into()),
+        (Verdict::Another, _) => {
+            Err(messages::whereabouts::another_cluster(&held.key, targets.host(), Whose::Patch)
+                .into())
+        }
         (Verdict::Unclear, Way::Changed) if held.stored.target.is_some() => {
             Err(messages::whereabouts::not_there_by_new_way(&held.key, Whose::Patch).into())
         }
         // Which cluster was patched is known, and this connection cannot show that it is this one.
         (Verdict::Unclear, Way::AsBefore) if held.stored.cluster.is_some() => {
-            let host = Some(targets.host());
+            let host = targets.host();
             Err(messages::whereabouts::absence_unproved(&held.key, host).into())
         }
         _ => Ok(()),
