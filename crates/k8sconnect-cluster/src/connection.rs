@@ -114,14 +114,14 @@ impl FromStr for Host {
     fn from_str(text: &str) -> Result<Self, ConnectionError> {
         let text = text.trim();
         let full = if text.contains("://") { text.into() } else { format!("https://{text}") };
-        let refused = |why: &str| ConnectionError::BadHost { why: why.into() };
+        let refused = |why: &str| ConnectionError::BadHost { field: "host", why: why.into() };
         // Every error of a server names its host.
         if let Some(content @ (Content::Pem | Content::Document | Content::Token)) =
             Content::of(text)
         {
             return Err(refused(&format!("it looks like {content}, and is not shown")));
         }
-        let parts = full.parse::<Uri>().map_err(|e| refused(&e.to_string()))?.into_parts();
+        let parts = full.parse::<Uri>().map_err(|_| refused(no_address(text)))?.into_parts();
         let scheme = parts.scheme.unwrap_or(Scheme::HTTPS);
         if scheme != Scheme::HTTPS && scheme != Scheme::HTTP {
             return Err(refused("only `https` and `http` are known"));
@@ -146,6 +146,21 @@ impl FromStr for Host {
         }
         let prefix = path.map(|path| path.path().trim_end_matches('/').to_owned());
         Ok(Self { scheme, authority, prefix: prefix.unwrap_or_default() })
+    }
+}
+
+/// Why a text cannot be an address at all.
+fn no_address(text: &str) -> &'static str {
+    if text.is_empty() {
+        "it is empty"
+    } else if text.contains(char::is_whitespace) {
+        "it holds a space or a line break"
+    } else if text.contains('[') != text.contains(']') {
+        "of the brackets around an IPv6 address one is missing"
+    } else if text.matches(':').count() > 2 && !text.contains('[') {
+        "an IPv6 address stands in brackets, as in `https://[::1]:6443`"
+    } else {
+        "it is not a URL"
     }
 }
 

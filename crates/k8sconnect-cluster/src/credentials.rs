@@ -204,6 +204,16 @@ impl Credential {
     }
 }
 
+/// Whether what stands in the connection itself can be sent.
+pub(crate) fn check(auth: &Auth) -> Result<(), ConnectionError> {
+    fixed(auth).map(|_| ())
+}
+
+/// The same of whoever is to be acted as.
+pub(crate) fn check_other(other: &Impersonation) -> Result<(), ConnectionError> {
+    headers_of(other).map(|_| ())
+}
+
 fn token_in(path: &Path) -> Result<String, ConnectionError> {
     let (field, shown) = ("tokenFile", path.display().to_string());
     // A few hundred bytes from local memory: not worth another thread.

@@ -11,9 +11,11 @@ use k8sconnect_core::rejection::Status;
 use k8sconnect_core::scrub::quoted;
 
 pub use self::connection::ConnectionError;
+pub use self::flaws::Flaws;
 pub use self::trouble::Trouble;
 
 mod connection;
+mod flaws;
 mod trouble;
 
 #[derive(Clone, Debug)]

@@ -7,7 +7,6 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_core::scrub::quoted;
-use rustls::pki_types::ServerName;
 
 use crate::connection::{Identity, Trust};
 use crate::error::ConnectionError;
@@ -59,10 +58,7 @@ pub fn token(text: &str) -> Result<Secret, ConnectionError> {
 /// The name that the server's certificate must carry.
 pub fn server_name(text: &str) -> Result<String, ConnectionError> {
     filled("tls_server_name", text)?;
-    match ServerName::try_from(text) {
-        Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err(unusable("tls_server_name", "it is neither a DNS name nor an IP address")),
-    }
+    tls::server_name("tls_server_name", text)
 }
 
 pub fn proxy(text: &str) -> Result<Secret, ConnectionError> {

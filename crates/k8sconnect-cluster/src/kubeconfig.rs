@@ -9,23 +9,25 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_core::scrub::Content;
-use serde_json::{Value, json};
 
-use self::text::{ClusterEntry, ExecEntry, Kubeconfig, Named, UserEntry};
-use crate::connection::{Auth, Connection, Exec, Identity, Impersonation, Tls, Trust};
-use crate::error::ConnectionError;
-use crate::exec::VERSIONS;
+use self::text::{ClusterEntry, ContextEntry, Kubeconfig, Named};
+use self::user::{auth, identity, impersonation};
+use crate::connection::{Connection, Host, Tls, Trust};
+use crate::error::{ConnectionError, Flaws};
+use crate::route::Route;
 use crate::secret::Secret;
+use crate::tls;
 
 mod files;
 mod text;
+mod user;
 
 pub use files::KubeconfigFiles;
 
 impl Connection {
     /// Takes a kubeconfig given as text, which has no folder for relative paths to start from.
-    pub fn from_kubeconfig(text: &str, context: Option<&str>) -> Result<Self, ConnectionError> {
-        resolve(&text::parse(text)?.filled()?, context)
+    pub fn from_kubeconfig(text: &str, context: Option<&str>) -> Result<Self, Flaws> {
+        resolve(&text::parse(text)?.filled()?, context, Vec::new())
     }
 }
 
@@ -52,56 +54,142 @@ impl Base<'_> {
         whole.ok_or_else(|| ConnectionError::RelativePath { field, path: path.into() })
     }
 
-    /// A value that may stand inline as base64 or in a file; the inline one wins.
+    /// A value that may stand inline as base64 or in a file, with the field it was found in; the
+    /// inline one wins. `fields`: that of the file, that of the data.
     fn pem(
         self,
-        field: &'static str,
+        fields: [&'static str; 2],
         data: Option<&str>,
         path: Option<&str>,
-    ) -> Result<Option<String>, ConnectionError> {
-        match (data, path) {
-            (Some(data), _) => decode(field, data).map(Some),
-            (None, Some(path)) => read(field, &self.path(field, path)?).map(Some),
-            (None, None) => Ok(None),
-        }
+    ) -> Result<Option<(&'static str, String)>, ConnectionError> {
+        let [for_path, for_data] = fields;
+        let filled = |text: &&str| !text.is_empty();
+        Ok(match (data.filter(filled), path.filter(filled)) {
+            (Some(data), _) => Some((for_data, decode(for_data, data)?)),
+            (None, Some(path)) => Some((for_path, read(for_path, &self.path(for_path, path)?)?)),
+            (None, None) => None,
+        })
     }
 }
 
-fn resolve(config: &Kubeconfig, context: Option<&str>) -> Result<Connection, ConnectionError> {
-    let names = || config.contexts.iter().map(|it| it.name.clone()).collect();
+/// All that is wrong with the chosen context is told at once. `files`: what was read as one, where
+/// that is several.
+fn resolve(
+    config: &Kubeconfig,
+    context: Option<&str>,
+    files: Vec<String>,
+) -> Result<Connection, Flaws> {
+    let (name, context) = choose(config, context, files)?;
+    let mut flaws = Flaws::default();
+    let cluster = match entry(&config.clusters, &context.cluster) {
+        None if context.cluster.is_empty() => {
+            flaws.push(ConnectionError::NoCluster { context: name.into() });
+            None
+        }
+        None => {
+            let (what, name) = ("cluster", context.cluster.clone());
+            flaws.push(ConnectionError::Missing { what, name });
+            None
+        }
+        found => found,
+    };
+    let user = context.user.as_deref().filter(|name| !name.is_empty());
+    let (nobody, nowhere) = (Named::default(), Named::default());
+    let who = match user.map(|name| (name, entry(&config.users, name))) {
+        None => &nobody,
+        Some((_, Some(user))) => user,
+        Some((name, None)) => {
+            flaws.push(ConnectionError::Missing { what: "user", name: name.into() });
+            &nobody
+        }
+    };
+
+    let mut wrong = Vec::new();
+    let mut take = Taker(&mut wrong);
+    let trust = cluster.and_then(|it| take.or_note(trust(&it.value, it.base())));
+    let (trust, authority) = trust.unwrap_or_default();
+    let place = cluster.map(|it| &it.value);
+    let server_name = place.and_then(|it| take.or_note(server_name(it))).flatten();
+    let host = place.and_then(|it| take.or_note(host(it)));
+    let proxy = place.and_then(|it| take.or_note(proxy(it))).flatten();
+    let cluster = cluster.unwrap_or(&nowhere);
+    flaws.extend(wrong.drain(..).map(|error| cluster.blamed("cluster", error)));
+
+    let mut take = Taker(&mut wrong);
+    let identity = identity(&who.value, who.base(), &mut take);
+    let auth = auth(&cluster.value, authority.as_deref(), who, &mut take);
+    let impersonation = take.or_note(impersonation(&who.value)).flatten();
+    flaws.extend(wrong.drain(..).map(|error| who.blamed("user", error)));
+
+    match (host, auth) {
+        (Some(host), Some(auth)) if flaws.is_empty() => Ok(Connection {
+            host,
+            auth,
+            tls: Tls { trust, server_name, identity },
+            impersonation,
+            user: user.map(ToOwned::to_owned),
+            proxy,
+        }),
+        _ => Err(flaws),
+    }
+}
+
+/// The context that is named, or the current one, or the only one.
+fn choose<'a>(
+    config: &'a Kubeconfig,
+    context: Option<&'a str>,
+    files: Vec<String>,
+) -> Result<(&'a str, &'a ContextEntry), ConnectionError> {
+    let contexts = || config.contexts.iter().map(|it| it.name.clone()).collect();
     let current = config.current_context.as_deref().filter(|name| !name.is_empty());
     let name = match (context.or(current), config.contexts.as_slice()) {
         (Some(name), _) => name,
         // With a single context there is nothing to choose.
         (None, [only]) => only.name.as_str(),
-        (None, _) => return Err(ConnectionError::NoContextChosen { contexts: names() }),
+        (None, _) => {
+            return Err(ConnectionError::NoContextChosen { contexts: contexts(), files });
+        }
     };
-    let Some(context) = find(&config.contexts, name) else {
-        return Err(ConnectionError::UnknownContext { name: name.into(), contexts: names() });
-    };
-    let missing = |what, name: &str| ConnectionError::Missing { what, name: name.into() };
-    let cluster = entry(&config.clusters, &context.cluster)
-        .ok_or_else(|| missing("cluster", &context.cluster))?;
-    let nobody = Named::default();
-    let user = match context.user.as_deref() {
-        None | Some("") => &nobody,
-        Some(name) => entry(&config.users, name).ok_or_else(|| missing("user", name))?,
-    };
-    let of_cluster = |error| cluster.blamed("cluster", error);
-    let of_user = |error| user.blamed("user", error);
-    let (trust, authority) = trust(&cluster.value, cluster.base()).map_err(of_cluster)?;
-    let identity = identity(&user.value, user.base()).map_err(of_user)?;
-    let server_name = cluster.value.tls_server_name.clone().filter(|name| !name.is_empty());
-    let server = cluster.value.server.as_deref().unwrap_or_default();
-    let auth = auth(&cluster.value, authority.as_deref(), user).map_err(of_user)?;
-    Ok(Connection {
-        host: server.parse().map_err(of_cluster)?,
-        auth,
-        tls: Tls { trust, server_name, identity },
-        impersonation: impersonation(&user.value).map_err(of_user)?,
-        user: context.user.clone().filter(|name| !name.is_empty()),
-        proxy: cluster.value.proxy_url.clone().map(Secret::from),
+    match find(&config.contexts, name) {
+        Some(context) => Ok((name, context)),
+        None => {
+            let (name, contexts) = (name.into(), contexts());
+            Err(ConnectionError::UnknownContext { name, contexts, files })
+        }
+    }
+}
+
+/// Takes what is right, and notes what is wrong.
+struct Taker<'a>(&'a mut Vec<ConnectionError>);
+
+impl Taker<'_> {
+    fn or_note<T>(&mut self, part: Result<T, ConnectionError>) -> Option<T> {
+        part.map_err(|error| self.0.push(error)).ok()
+    }
+}
+
+fn host(cluster: &ClusterEntry) -> Result<Host, ConnectionError> {
+    let server = cluster.server.as_deref().unwrap_or_default();
+    if server.trim().is_empty() {
+        return Err(ConnectionError::BadHost { field: "server", why: "it is not given".into() });
+    }
+    server.parse().map_err(|error| match error {
+        ConnectionError::BadHost { why, .. } => ConnectionError::BadHost { field: "server", why },
+        other => other,
     })
+}
+
+fn server_name(cluster: &ClusterEntry) -> Result<Option<String>, ConnectionError> {
+    let name = cluster.tls_server_name.as_deref().filter(|name| !name.is_empty());
+    name.map(|name| tls::server_name("tls-server-name", name)).transpose()
+}
+
+fn proxy(cluster: &ClusterEntry) -> Result<Option<Secret>, ConnectionError> {
+    let proxy = cluster.proxy_url.as_deref().filter(|url| !url.is_empty()).map(Secret::from);
+    if let Some(proxy) = &proxy {
+        Route::check("proxy-url", proxy)?;
+    }
+    Ok(proxy)
 }
 
 fn entry<'a, T>(entries: &'a [Named<T>], name: &str) -> Option<&'a Named<T>> {
@@ -117,11 +205,13 @@ fn trust(
     cluster: &ClusterEntry,
     base: Base<'_>,
 ) -> Result<(Trust, Option<String>), ConnectionError> {
-    let authority = base.pem(
-        "certificate-authority",
-        cluster.certificate_authority_data.as_deref(),
-        cluster.certificate_authority.as_deref(),
-    )?;
+    const FIELDS: [&str; 2] = ["certificate-authority", "certificate-authority-data"];
+    let data = cluster.certificate_authority_data.as_deref();
+    let authority = base.pem(FIELDS, data, cluster.certificate_authority.as_deref())?;
+    if let Some((field, pem)) = &authority {
+        tls::authorities(field, pem)?;
+    }
+    let authority = authority.map(|(_, pem)| pem);
     let trust = match (&authority, cluster.insecure_skip_tls_verify) {
         // kubectl refuses the pair too: one of the two is not meant.
         (Some(_), true) => {
@@ -137,165 +227,15 @@ fn trust(
     Ok((trust, authority))
 }
 
-fn identity(user: &UserEntry, base: Base<'_>) -> Result<Option<Identity>, ConnectionError> {
-    let certificate = base.pem(
-        "client-certificate",
-        user.client_certificate_data.as_deref(),
-        user.client_certificate.as_deref(),
-    )?;
-    let key =
-        base.pem("client-key", user.client_key_data.as_deref(), user.client_key.as_deref())?;
-    match (certificate, key) {
-        (Some(certificate), Some(key)) => {
-            let identity = Identity { certificate, key: key.into() };
-            // A pair that does not belong together is told before anything is asked.
-            crate::tls::certified("client-certificate", "client-key", &identity)?;
-            Ok(Some(identity))
-        }
-        (None, None) => Ok(None),
-        (Some(_), None) => {
-            Err(ConnectionError::Alone { field: "client-certificate", lacks: "client-key" })
-        }
-        (None, Some(_)) => {
-            Err(ConnectionError::Alone { field: "client-key", lacks: "client-certificate" })
-        }
-    }
-}
-
-fn auth(
-    cluster: &ClusterEntry,
-    authority: Option<&str>,
-    user: &Named<UserEntry>,
-) -> Result<Auth, ConnectionError> {
-    let (user, base) = (&user.value, user.base());
-    if let Some(provider) = &user.auth_provider {
-        let exec = match provider.name.as_str() {
-            "gcp" => "`gke-gcloud-auth-plugin`",
-            "azure" => "`kubelogin`",
-            "oidc" => "`kubelogin` (`kubectl oidc-login`)",
-            _ => "the plugin its vendor offers",
-        };
-        return Err(ConnectionError::AuthProvider { name: provider.name.clone(), exec });
-    }
-    // The order is client-go's: a token file beats a token, which is taken where the file cannot be
-    // read; a plugin comes last.
-    let token = user.token.clone().filter(|token| !token.is_empty()).map(Secret::from);
-    if let Some(path) = user.token_file.as_deref().filter(|path| !path.is_empty()) {
-        let path = base.path("tokenFile", path)?;
-        return Ok(Auth::TokenFile { path, otherwise: token });
-    }
-    if let Some(token) = token {
-        return Ok(Auth::Token(token));
-    }
-    match (&user.username, &user.password) {
-        (Some(username), Some(password)) => {
-            let (username, password) = (username.clone(), password.clone().into());
-            return Ok(Auth::Basic { username, password });
-        }
-        (None, None) => {}
-        (Some(_), None) => {
-            return Err(ConnectionError::Alone { field: "username", lacks: "password" });
-        }
-        (None, Some(_)) => {
-            return Err(ConnectionError::Alone { field: "password", lacks: "username" });
-        }
-    }
-    match &user.exec {
-        Some(exec) => Ok(Auth::Exec(plugin(exec, cluster, authority, base)?)),
-        None => Ok(Auth::None),
-    }
-}
-
-fn plugin(
-    exec: &ExecEntry,
-    cluster: &ClusterEntry,
-    authority: Option<&str>,
-    base: Base<'_>,
-) -> Result<Exec, ConnectionError> {
-    let unusable = |field, why: &str| ConnectionError::BadValue { field, why: why.into() };
-    if !VERSIONS.contains(&exec.api_version.as_str()) {
-        let why = format!("it must be `{}` or `{}`", VERSIONS[0], VERSIONS[1]);
-        return Err(unusable("exec.apiVersion", &why));
-    }
-    if exec.command.is_empty() {
-        return Err(unusable("exec.command", "it is empty"));
-    }
-    if exec.interactive_mode.as_deref() == Some("Always") {
-        let why = "the plugin wants to talk to somebody at a terminal, and here is none";
-        return Err(unusable("exec.interactiveMode", why));
-    }
-    // A bare name is looked up in PATH; one with a slash is a path like any other.
-    let command = if exec.command.contains(std::path::is_separator) {
-        base.path("exec.command", &exec.command)?.display().to_string()
-    } else {
-        exec.command.clone()
-    };
-    let env = exec.env.iter().flatten();
-    Ok(Exec {
-        api_version: exec.api_version.clone(),
-        command,
-        args: exec.args.iter().flatten().map(|arg| Secret::new(arg.as_str())).collect(),
-        env: env.map(|it| (it.name.clone(), Secret::new(it.value.as_str()))).collect(),
-        install_hint: exec.install_hint.clone().filter(|hint| !hint.is_empty()),
-        cluster: exec.provide_cluster_info.then(|| told(cluster, authority)),
-    })
-}
-
-/// `spec.cluster`, for a plugin that asked for it.
-fn told(cluster: &ClusterEntry, authority: Option<&str>) -> Value {
-    let mut told = json!({ "server": cluster.server });
-    if let Some(name) = &cluster.tls_server_name {
-        told["tls-server-name"] = name.as_str().into();
-    }
-    if cluster.insecure_skip_tls_verify {
-        told["insecure-skip-tls-verify"] = true.into();
-    }
-    if let Some(pem) = authority {
-        told["certificate-authority-data"] = BASE64.encode(pem).into();
-    }
-    if let Some(proxy) = &cluster.proxy_url {
-        told["proxy-url"] = proxy.as_str().into();
-    }
-    let own = |it: &&Named<Value>| it.name == "client.authentication.k8s.io/exec";
-    if let Some(config) = cluster.extensions.iter().flatten().find(own) {
-        told["config"] = config.value.clone();
-    }
-    told
-}
-
-fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectionError> {
-    let groups = user.as_groups.clone().unwrap_or_default();
-    let extra = user.as_user_extra.clone().unwrap_or_default();
-    let more = user.as_uid.is_some() || !groups.is_empty() || !extra.is_empty();
-    match &user.as_user {
-        Some(name) if !name.is_empty() => {
-            let each = |(key, values): (String, Vec<String>)| {
-                values.into_iter().map(move |value| (key.clone(), value))
-            };
-            Ok(Some(Impersonation {
-                user: name.clone(),
-                uid: user.as_uid.clone(),
-                groups,
-                extra: extra.into_iter().flat_map(each).collect(),
-            }))
-        }
-        _ if more => {
-            let field = match (&user.as_uid, groups.is_empty()) {
-                (Some(_), _) => "as-uid",
-                (None, false) => "as-groups",
-                (None, true) => "as-user-extra",
-            };
-            Err(ConnectionError::Alone { field, lacks: "as" })
-        }
-        _ => Ok(None),
-    }
-}
-
 fn decode(field: &'static str, data: &str) -> Result<String, ConnectionError> {
-    let unusable = |why: &str| ConnectionError::BadValue { field, why: why.into() };
     let packed: String = data.split_ascii_whitespace().collect();
-    let bytes = BASE64.decode(packed).map_err(|_| unusable("its data is not base64"))?;
-    String::from_utf8(bytes).map_err(|_| unusable("its data is not base64 of PEM"))
+    let decoded = BASE64.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let why = if data.contains("-----BEGIN ") {
+        "it is PEM, and must be the base64 of it"
+    } else {
+        "it is not base64 of PEM"
+    };
+    decoded.ok_or_else(|| ConnectionError::BadValue { field, why: why.into() })
 }
 
 fn read(field: &'static str, path: &Path) -> Result<String, ConnectionError> {

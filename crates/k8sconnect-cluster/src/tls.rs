@@ -165,6 +165,15 @@ pub(crate) fn certificates(
     }
 }
 
+/// The name that a server's certificate must carry.
+pub(crate) fn server_name(field: &'static str, text: &str) -> Result<String, ConnectionError> {
+    let why = "it is neither a DNS name nor an IP address";
+    match ServerName::try_from(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err(ConnectionError::BadValue { field, why: why.into() }),
+    }
+}
+
 fn no_certificate(field: &'static str) -> ConnectionError {
     let why = "what stands in its PEM is no certificate".into();
     ConnectionError::BadValue { field, why }

@@ -95,7 +95,8 @@ const LARGEST_HEADERS: u32 = 1 << 20;
 
 impl Transport {
     fn new(connection: &Connection, identity: Option<&Identity>) -> Result<Self, ConnectionError> {
-        let bad_host = |error: http::Error| ConnectionError::BadHost { why: error.to_string() };
+        let bad_host =
+            |error: http::Error| ConnectionError::BadHost { field: "host", why: error.to_string() };
         let server = connection.host.uri("/").map_err(bad_host)?;
         let names: Arc<dyn ResolveServerName + Send + Sync> = match &connection.tls.server_name {
             None => Arc::new(DefaultServerNameResolver::default()),

@@ -47,14 +47,21 @@ pub(crate) fn check_all(
     default: &Value<ClusterModel>,
     named: &Value<BTreeMap<String, Value<ClusterModel>>>,
 ) -> Result<(), Diagnostics> {
+    let nameless = named.known().is_some_and(|named| named.contains_key(""));
+    let nameless = nameless.then(|| Err(messages::connection::nameless().into()));
     let default = check_one(default, AttributePath::root("cluster"));
     let named = named
         .known()
         .into_iter()
         .flatten()
         .map(|(name, cluster)| check_one(cluster, AttributePath::root("clusters").key(name)));
-    let problems: Diagnostics =
-        std::iter::once(default).chain(named).filter_map(Result::err).flatten().collect();
+    let problems: Diagnostics = nameless
+        .into_iter()
+        .chain([default])
+        .chain(named)
+        .filter_map(Result::err)
+        .flatten()
+        .collect();
     problems.into_result().map(|_| ())
 }
 

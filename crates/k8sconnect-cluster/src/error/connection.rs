@@ -12,6 +12,7 @@ use k8sconnect_core::scrub::{Content, quoted, without_credentials};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
     BadHost {
+        field: &'static str,
         why: String,
     },
     /// Not YAML, or not a kubeconfig. The file, where it was given as one.
@@ -19,20 +20,39 @@ pub enum ConnectionError {
         file: Option<String>,
         why: String,
     },
-    /// Something in an entry of a kubeconfig file, of which there may be several.
+    /// The path of a kubeconfig where its text belongs.
+    PathForText,
+    /// A kubeconfig in base64.
+    Packed {
+        file: Option<String>,
+    },
+    /// Something in an entry of a kubeconfig, and the file where it was given as one, of which there
+    /// may be several.
     Entry {
         /// `cluster` or `user`.
         what: &'static str,
         name: String,
-        file: String,
+        file: Option<String>,
         error: Box<ConnectionError>,
     },
     NoContextChosen {
         contexts: Vec<String>,
+        /// Those that were read as one, where they are several.
+        files: Vec<String>,
     },
     UnknownContext {
         name: String,
         contexts: Vec<String>,
+        files: Vec<String>,
+    },
+    /// A context says nothing of where the server is.
+    NoCluster {
+        context: String,
+    },
+    /// None of several files is there.
+    NoFiles {
+        field: &'static str,
+        paths: Vec<String>,
     },
     /// A context, or nothing, leads to an entry that is not there.
     Missing {
@@ -102,15 +122,26 @@ impl ConnectionError {
             Self::BadKubeconfig { why, .. } => {
                 Self::BadKubeconfig { file: Some(path.display().to_string()), why }
             }
+            Self::PathForText => {
+                let why = "all that stands in it is a path".into();
+                Self::BadKubeconfig { file: Some(path.display().to_string()), why }
+            }
+            Self::Packed { .. } => Self::Packed { file: Some(path.display().to_string()) },
             other => other,
         }
     }
 
     pub fn what(&self) -> String {
         match self {
+            Self::BadHost { field: "server", .. } => {
+                "The `server` of a cluster in the kubeconfig is not an address".into()
+            }
             Self::BadHost { .. } => "The cluster's host is not an address".into(),
-            Self::BadKubeconfig { file: None, .. } => "The kubeconfig cannot be read".into(),
-            Self::BadKubeconfig { file: Some(file), .. } => {
+            Self::PathForText => "`kubeconfig` holds a path, not the text of a kubeconfig".into(),
+            Self::BadKubeconfig { file: None, .. } | Self::Packed { file: None } => {
+                "The kubeconfig cannot be read".into()
+            }
+            Self::BadKubeconfig { file: Some(file), .. } | Self::Packed { file: Some(file) } => {
                 format!("The kubeconfig {} cannot be read", quoted(file))
             }
             Self::Entry { error, .. } => error.what(),
@@ -123,6 +154,10 @@ impl ConnectionError {
             Self::Missing { what, name } => {
                 format!("The kubeconfig has no {what} {}", quoted(name))
             }
+            Self::NoCluster { context } => {
+                format!("The context {} in the kubeconfig names no cluster", quoted(context))
+            }
+            Self::NoFiles { field, .. } => format!("None of the files in `{field}` is there"),
             Self::RelativePath { field, .. } => format!("`{field}` is a relative path"),
             Self::ContentForPath { field, content: Content::Document }
                 if is_list_of_kubeconfigs(field) =>
@@ -150,19 +185,34 @@ impl ConnectionError {
 
     pub fn why(&self) -> String {
         match self {
-            Self::BadHost { why }
+            Self::BadHost { why, .. }
             | Self::BadKubeconfig { why, .. }
             | Self::BadValue { why, .. } => sentence(why),
             Self::Entry { what, name, file, error } => {
-                let (name, file) = (quoted(name), quoted(file));
-                format!("{} See the {what} {name} in {file}.", error.why())
+                let place = match file {
+                    Some(file) => quoted(file),
+                    None => "the kubeconfig".into(),
+                };
+                format!("{} See the {what} {} in {place}.", error.why(), quoted(name))
             }
-            Self::NoContextChosen { contexts } => {
-                format!("It has no `current-context`, and these contexts: {}.", listed(contexts))
+            Self::PathForText => "A kubeconfig is YAML, and what stands there is one line.".into(),
+            Self::Packed { .. } => "It is a kubeconfig in base64.".into(),
+            Self::NoContextChosen { contexts, files } if contexts.is_empty() => {
+                format!("{} no contexts at all.", who_has(files))
             }
-            Self::UnknownContext { contexts, .. } => {
-                format!("It has these contexts: {}.", listed(contexts))
+            Self::UnknownContext { contexts, files, .. } if contexts.is_empty() => {
+                format!("{} no contexts at all.", who_has(files))
             }
+            Self::NoContextChosen { contexts, files } => format!(
+                "{} no `current-context`, and these contexts: {}.",
+                who_has(files),
+                listed(contexts)
+            ),
+            Self::UnknownContext { contexts, files, .. } => {
+                format!("{} these contexts: {}.", who_has(files), listed(contexts))
+            }
+            Self::NoCluster { .. } => "A context leads to a server by its `cluster`.".into(),
+            Self::NoFiles { paths, .. } => format!("It names {}.", listed(paths)),
             Self::Missing { .. } => "The chosen context refers to it.".into(),
             Self::RelativePath { path, .. } => {
                 let path = quoted(path);
@@ -196,6 +246,11 @@ impl ConnectionError {
     pub fn advice(&self) -> String {
         match self {
             Self::BadHost { .. } => "Write it as `https://host:port`.".into(),
+            Self::PathForText => "Write the path into `config_path`; or give the text, as with \
+                `kubeconfig = file(\"…\")`."
+                .into(),
+            Self::Packed { file: None } => "Decode it, with `kubeconfig = base64decode(…)`.".into(),
+            Self::Packed { file: Some(_) } => "Decode it, with `base64 -d`.".into(),
             Self::BadKubeconfig { file: None, .. } => {
                 "Give the text of a kubeconfig as `kubectl config view --raw` prints it.".into()
             }
@@ -203,12 +258,25 @@ impl ConnectionError {
                 "Correct it: it should look like what `kubectl config view` prints.".into()
             }
             Self::Entry { error, .. } => error.advice(),
+            Self::NoContextChosen { contexts, .. } | Self::UnknownContext { contexts, .. }
+                if contexts.is_empty() =>
+            {
+                "Give a kubeconfig with a context, as `kubectl config view --raw` prints it.".into()
+            }
             Self::NoContextChosen { .. } => "Name one of them in `context`.".into(),
             Self::UnknownContext { .. } => "Name one of those in `context`.".into(),
-            Self::Missing { what, .. } => format!("Add the {what}, or choose another context."),
-            Self::RelativePath { field, .. } => {
-                format!("Use an absolute path, or put the content into `{field}-data`.")
+            Self::NoCluster { .. } => {
+                "Add the name of a cluster to it, or choose another context.".into()
             }
+            Self::NoFiles { .. } => "Check the paths.".into(),
+            Self::Missing { what, .. } => format!("Add the {what}, or choose another context."),
+            Self::RelativePath { field, .. } => match *field {
+                "tokenFile" => "Use an absolute path, or put the token into `token`.".into(),
+                "exec.command" => "Use an absolute path, or a bare name that is in `PATH`.".into(),
+                _ => format!(
+                    "Use an absolute path, or put the content, in base64, into `{field}-data`."
+                ),
+            },
             Self::ContentForPath { field, .. } => match *field {
                 "config_path" => "Put the text of a kubeconfig into `kubeconfig`, for example \
                     `kubeconfig = file(\"…\")`; write its path into `config_path`."
@@ -234,6 +302,16 @@ impl ConnectionError {
                 "cluster_ca_certificate" | "client_certificate" | "client_key" => {
                     "Give its content, not a path: `file(\"…\")` reads one.".into()
                 }
+                "certificate-authority-data" | "client-certificate-data" | "client-key-data" => {
+                    format!(
+                        "Put the PEM into it in base64, on one line; or the path of its file into \
+                         `{}`.",
+                        field.trim_end_matches("-data")
+                    )
+                }
+                "HTTPS_PROXY" | "HTTP_PROXY" | "ALL_PROXY" => "Correct it in the environment, or \
+                    name the server in `NO_PROXY`."
+                    .into(),
                 _ => "Correct the value.".into(),
             },
             Self::Mistaken { advice, .. } => (*advice).into(),
@@ -258,6 +336,10 @@ fn sentence(text: &str) -> String {
 
 fn is_list_of_kubeconfigs(field: &str) -> bool {
     matches!(field, "config_path" | "KUBECONFIG")
+}
+
+fn who_has(files: &[String]) -> String {
+    if files.is_empty() { "It has".into() } else { format!("Together {} have", listed(files)) }
 }
 
 fn listed(names: &[String]) -> String {

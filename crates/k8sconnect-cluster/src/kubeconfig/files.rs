@@ -12,7 +12,7 @@ use k8sconnect_core::scrub::Content;
 use super::text::{self, Kubeconfig, Named};
 use super::{find, resolve};
 use crate::connection::Connection;
-use crate::error::ConnectionError;
+use crate::error::{ConnectionError, Flaws};
 
 /// The kubeconfigs of a list such as `KUBECONFIG` holds.
 pub struct KubeconfigFiles {
@@ -30,7 +30,7 @@ impl KubeconfigFiles {
     pub fn load_from(field: &'static str, list: &str) -> Result<Self, ConnectionError> {
         Self::check(field, list)?;
         let mut files = Vec::new();
-        let mut nothing = None;
+        let (mut nothing, mut gone) = (None, Vec::new());
         for path in std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()) {
             let found = at_home(&path);
             match std::fs::read_to_string(&found) {
@@ -45,6 +45,7 @@ impl KubeconfigFiles {
                     files.push((path.clone(), rooted(config, &path, folder)));
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {
+                    gone.push(path.display().to_string());
                     nothing = nothing.or(Some(unreadable(field, &path, &error)));
                 }
                 Err(error) => return Err(unreadable(field, &path, &error)),
@@ -52,6 +53,9 @@ impl KubeconfigFiles {
         }
         match (files.is_empty(), nothing) {
             (false, _) => Ok(Self { files }),
+            (true, Some(ConnectionError::UnreadableFile { .. })) if gone.len() > 1 => {
+                Err(ConnectionError::NoFiles { field, paths: gone })
+            }
             (true, Some(nothing)) => Err(nothing),
             (true, None) => {
                 let why = "its path is empty".into();
@@ -102,7 +106,11 @@ impl KubeconfigFiles {
         std::env::join_paths(needed).unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    pub fn connection(self, context: Option<&str>) -> Result<Connection, ConnectionError> {
+    pub fn connection(self, context: Option<&str>) -> Result<Connection, Flaws> {
+        let files = match self.files.as_slice() {
+            [_] => Vec::new(),
+            several => several.iter().map(|(path, _)| path.display().to_string()).collect(),
+        };
         let merged = self.files.into_iter().map(|(_, config)| config).reduce(|mut first, later| {
             first.current_context =
                 first.current_context.filter(|name| !name.is_empty()).or(later.current_context);
@@ -112,8 +120,11 @@ impl KubeconfigFiles {
             first
         });
         match merged {
-            Some(merged) => resolve(&merged, context),
-            None => Err(ConnectionError::BadKubeconfig { file: None, why: "it is empty".into() }),
+            Some(merged) => resolve(&merged, context, files),
+            None => {
+                let why = "it is empty".into();
+                Err(ConnectionError::BadKubeconfig { file: None, why }.into())
+            }
         }
     }
 }
@@ -213,6 +224,22 @@ mod tests {
             panic!("nothing was read")
         };
         assert!(error.why().contains("/nowhere/config"), "{error}");
+    }
+
+    #[test]
+    fn of_several_files_all_are_named_where_none_is_there_or_none_has_the_context() {
+        let list = std::env::join_paths(["/nowhere/a", "/nowhere/b"]).unwrap();
+        let error = KubeconfigFiles::load_from("KUBECONFIG", list.to_str().unwrap()).err().unwrap();
+        let told = error.to_string();
+        assert!(told.contains("None of the files in `KUBECONFIG` is there"), "{told}");
+        assert!(told.contains("`/nowhere/a`, `/nowhere/b`"), "{told}");
+
+        let folder = tempfile::tempdir().unwrap();
+        let files = KubeconfigFiles::load(&two(folder.path())).unwrap();
+        let told = files.connection(Some("c")).unwrap_err().to_string();
+        let path = |name| folder.path().join(name).display().to_string();
+        let both = format!("Together `{}`, `{}` have", path("first"), path("second"));
+        assert!(told.contains(&both), "{told}");
     }
 
     #[test]

@@ -3,6 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use crate::connection::Auth;
 
 /// A kubeconfig of one context, with these fields in its cluster and its user.
 fn config(cluster: &str, user: &str) -> String {
@@ -17,7 +18,7 @@ fn config(cluster: &str, user: &str) -> String {
     )
 }
 
-fn take(cluster: &str, user: &str) -> Result<Connection, ConnectionError> {
+fn take(cluster: &str, user: &str) -> Result<Connection, Flaws> {
     Connection::from_kubeconfig(&config(cluster, user), None)
 }
 
@@ -27,8 +28,19 @@ fn pair() -> (String, String) {
     (made.cert.pem(), made.signing_key.serialize_pem())
 }
 
+/// The only thing that is wrong, without the entry in which it stands.
 fn refused(cluster: &str, user: &str) -> ConnectionError {
-    take(cluster, user).expect_err("this must be refused")
+    match only(take(cluster, user).expect_err("this must be refused")) {
+        ConnectionError::Entry { error, .. } => *error,
+        other => other,
+    }
+}
+
+fn only(flaws: Flaws) -> ConnectionError {
+    let mut flaws = flaws.iter().cloned();
+    let first = flaws.next().expect("something is wrong");
+    assert_eq!(flaws.next(), None, "beside {first}");
+    first
 }
 
 const TWO: &str = "
@@ -53,13 +65,13 @@ fn the_current_context_is_taken_unless_another_is_named() {
 
 #[test]
 fn without_a_current_context_the_choice_is_the_users() {
-    let error = Connection::from_kubeconfig(TWO, None).err().unwrap();
+    let error = only(Connection::from_kubeconfig(TWO, None).unwrap_err());
     let contexts = vec!["one".into(), "two".into(), "broken".into()];
-    assert_eq!(error, ConnectionError::NoContextChosen { contexts });
+    assert_eq!(error, ConnectionError::NoContextChosen { contexts, files: Vec::new() });
     assert!(error.to_string().contains("`one`, `two`, `broken`"), "{error}");
     let error = Connection::from_kubeconfig(TWO, Some("three")).err().unwrap();
     assert!(error.to_string().contains("no context `three`"), "{error}");
-    let error = Connection::from_kubeconfig(TWO, Some("broken")).err().unwrap();
+    let error = only(Connection::from_kubeconfig(TWO, Some("broken")).unwrap_err());
     assert_eq!(error, ConnectionError::Missing { what: "cluster", name: "c3".into() });
 }
 
@@ -92,17 +104,20 @@ fn each_way_to_log_in_is_read() {
 
 #[test]
 fn inline_data_beats_a_file_and_is_decoded() {
-    let cluster = "certificate-authority-data: Y2E=\ncertificate-authority: /nowhere\n\
-                   tls-server-name: other.example\nproxy-url: http://proxy.example";
     let (certificate, key) = pair();
+    let cluster = format!(
+        "certificate-authority-data: {}\ncertificate-authority: /nowhere\n\
+         tls-server-name: other.example\nproxy-url: http://proxy.example",
+        BASE64.encode(&certificate)
+    );
     let folded = |text: &str| BASE64.encode(text).replace('L', "L\n  ");
     let user = format!(
         "client-certificate-data: {}\nclient-key-data: |\n  {}",
         BASE64.encode(&certificate),
         folded(&key)
     );
-    let connection = take(cluster, &user).unwrap();
-    assert_eq!(connection.tls.trust, Trust::Authorities("ca".into()));
+    let connection = take(&cluster, &user).unwrap();
+    assert_eq!(connection.tls.trust, Trust::Authorities(certificate.clone()));
     assert_eq!(connection.tls.server_name.as_deref(), Some("other.example"));
     assert_eq!(connection.proxy, Some("http://proxy.example".into()));
     let identity = connection.tls.identity.unwrap();
@@ -118,7 +133,7 @@ fn a_key_of_another_certificate_is_refused_before_anything_is_asked() {
         BASE64.encode(key)
     );
     let error = refused("", &user).to_string();
-    assert!(error.contains("`client-key` cannot be used"), "{error}");
+    assert!(error.contains("`client-key-data` cannot be used"), "{error}");
     assert!(error.contains("not the key of the client certificate"), "{error}");
 }
 
@@ -126,7 +141,7 @@ fn a_key_of_another_certificate_is_refused_before_anything_is_asked() {
 fn insecure_is_taken_alone_and_refused_beside_an_authority() {
     let insecure = "insecure-skip-tls-verify: true";
     assert_eq!(take(insecure, "{}").unwrap().tls.trust, Trust::Anyone);
-    let both = format!("{insecure}\ncertificate-authority-data: Y2E=");
+    let both = format!("{insecure}\ncertificate-authority-data: {}", BASE64.encode(pair().0));
     assert!(matches!(refused(&both, "{}"), ConnectionError::BadValue { .. }));
 }
 
@@ -139,11 +154,12 @@ fn a_relative_path_means_nothing_in_a_text_and_the_folder_in_a_file() {
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config");
-    fs::write(folder.path().join("ca.pem"), "ca").unwrap();
+    let authority = pair().0;
+    fs::write(folder.path().join("ca.pem"), &authority).unwrap();
     fs::write(&file, config("certificate-authority: ca.pem", "tokenFile: t")).unwrap();
     let files = KubeconfigFiles::load(&file.display().to_string()).unwrap();
     let connection = files.connection(None).unwrap();
-    assert_eq!(connection.tls.trust, Trust::Authorities("ca".into()));
+    assert_eq!(connection.tls.trust, Trust::Authorities(authority));
     let path = folder.path().join("t");
     assert_eq!(connection.auth, Auth::TokenFile { path, otherwise: None });
 }
@@ -159,9 +175,10 @@ fn a_missing_file_is_named_with_its_field() {
 
 #[test]
 fn half_of_a_pair_is_refused() {
-    for user in
-        ["client-key-data: a2V5", "client-certificate-data: a2V5", "username: me", "password: p"]
-    {
+    let (certificate, key) = pair();
+    let key = format!("client-key-data: {}", BASE64.encode(key));
+    let certificate = format!("client-certificate-data: {}", BASE64.encode(certificate));
+    for user in [key.as_str(), &certificate, "username: me", "password: p"] {
         assert!(matches!(refused("", user), ConnectionError::Alone { .. }), "{user}");
     }
 }
@@ -180,7 +197,9 @@ const PLUGIN: &str = "exec:\n  apiVersion: client.authentication.k8s.io/v1\n  co
 
 #[test]
 fn a_plugin_is_read_with_all_it_is_to_be_told() {
-    let Auth::Exec(exec) = take("certificate-authority-data: Y2E=", PLUGIN).unwrap().auth else {
+    let authority = BASE64.encode(pair().0);
+    let cluster = format!("certificate-authority-data: {authority}");
+    let Auth::Exec(exec) = take(&cluster, PLUGIN).unwrap().auth else {
         panic!("a plugin was given")
     };
     assert_eq!(exec.command, "aws");
@@ -189,7 +208,7 @@ fn a_plugin_is_read_with_all_it_is_to_be_told() {
     assert_eq!(exec.install_hint.as_deref(), Some("get it"));
     let told = exec.cluster.unwrap();
     assert_eq!(told["server"], "https://k.example:6443");
-    assert_eq!(told["certificate-authority-data"], "Y2E=");
+    assert_eq!(told["certificate-authority-data"], authority);
 }
 
 #[test]
@@ -233,7 +252,7 @@ fn what_is_no_kubeconfig_is_refused_without_quoting_it() {
     for text in
         ["", "hunter2", "- hunter2", "a: [hunter2", "a: 1\n---\nb: 2", "users: hunter2", &token]
     {
-        let error = Connection::from_kubeconfig(text, None).err().unwrap();
+        let error = only(Connection::from_kubeconfig(text, None).unwrap_err());
         assert!(matches!(error, ConnectionError::BadKubeconfig { .. }), "{text:?}: {error}");
         assert!(!error.to_string().contains("hunter2"), "{error}");
     }
@@ -301,17 +320,17 @@ fn nothing_that_could_be_a_credential_by_mistake_is_quoted() {
             take("", &plugin.replace("CONTENT", &format!("{text}, installHint: {text}"))).err(),
             Connection::from_kubeconfig(&TWO.replace("name: one", &format!("name: {text}")), None)
                 .err(),
-            KubeconfigFiles::load(&content).err(),
-            KubeconfigFiles::load(&format!("/nowhere:{content}")).err(),
-            content.parse::<crate::Host>().err(),
-            crate::inline::proxy(&format!("http://{content}")).err(),
-            crate::inline::plugin_variable(&format!("{content}="), "").err(),
+            KubeconfigFiles::load(&content).err().map(Flaws::from),
+            KubeconfigFiles::load(&format!("/nowhere:{content}")).err().map(Flaws::from),
+            content.parse::<crate::Host>().err().map(Flaws::from),
+            crate::inline::proxy(&format!("http://{content}")).err().map(Flaws::from),
+            crate::inline::plugin_variable(&format!("{content}="), "").err().map(Flaws::from),
         ];
-        errors.extend([Some(ConnectionError::Plugin {
+        errors.extend([Some(Flaws::from(ConnectionError::Plugin {
             command: content.clone(),
             why: "it is not there".into(),
             advice: "Get it.".into(),
-        })]);
+        }))]);
         for told in errors.into_iter().flatten().map(|error| error.to_string()) {
             assert!(!marks.iter().any(|mark| told.contains(mark)), "{told}");
         }
@@ -327,6 +346,69 @@ fn the_text_of_a_kubeconfig_is_no_path() {
     let told = KubeconfigFiles::load_from("KUBECONFIG", &text).err().unwrap().to_string();
     assert!(told.contains("`KUBECONFIG` holds the text of a kubeconfig"), "{told}");
     assert!(told.contains("The paths of files belong there"), "{told}");
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once_with_the_entry_it_stands_in() {
+    let cluster = "certificate-authority-data: '%'\ntls-server-name: a b\nproxy-url: ftp://p";
+    let user = "client-certificate-data: aHVudGVyMg==\nclient-key-data: aHVudGVyMg==\n\
+                token: \"hunter\\n2\"\nas-groups: [devs]";
+    let text = config(cluster, user).replace("https://k.example:6443", "'ftp://k'");
+    let told = Connection::from_kubeconfig(&text, None).unwrap_err().to_string();
+    for field in [
+        "`certificate-authority-data` cannot be used",
+        "`tls-server-name` cannot be used",
+        "The `server` of a cluster",
+        "`proxy-url` cannot be used",
+        "`client-certificate-data` cannot be used",
+        "`client-key-data` cannot be used",
+        "`token` cannot be used",
+        "`as-groups` is given without `as`",
+    ] {
+        assert!(told.contains(field), "{field}\n{told}");
+    }
+    assert_eq!(told.matches("See the cluster `c` in the kubeconfig.").count(), 4, "{told}");
+    assert_eq!(told.matches("See the user `u` in the kubeconfig.").count(), 4, "{told}");
+    assert!(!told.contains("hunter"), "{told}");
+
+    let lost = TWO.replace("user: u}}", "user: nobody}}");
+    let told = Connection::from_kubeconfig(&lost, Some("broken")).unwrap_err().to_string();
+    assert!(told.contains("no cluster `c3`") && told.contains("no user `nobody`"), "{told}");
+
+    let plugin = PLUGIN.replace("k8s.io/v1", "k8s.io/v0").replace("command: aws", "command: ''");
+    let told = take("", &plugin).unwrap_err().to_string();
+    assert!(told.contains("`exec.apiVersion`") && told.contains("`exec.command`"), "{told}");
+}
+
+#[test]
+fn fields_that_are_there_and_empty_are_left_out() {
+    let cluster = "certificate-authority-data: ''\nproxy-url: ''\ntls-server-name: ''";
+    let connection = take(cluster, "client-certificate: ''\nclient-key-data: ''").unwrap();
+    assert_eq!((connection.tls, connection.proxy), (Tls::default(), None));
+}
+
+#[test]
+fn what_was_given_for_a_kubeconfig_is_told() {
+    let told = |text: &str| only(Connection::from_kubeconfig(text, None).unwrap_err());
+    assert_eq!(told("~/.kube/config"), ConnectionError::PathForText);
+    assert_eq!(told(&BASE64.encode(TWO)), ConnectionError::Packed { file: None });
+    let aimless = "contexts: [{name: a, context: {user: u}}]\nusers: [{name: u}]";
+    assert_eq!(told(aimless), ConnectionError::NoCluster { context: "a".into() });
+    let none = told("clusters: []").to_string();
+    assert!(none.contains("no contexts at all") && !none.contains("Name one"), "{none}");
+}
+
+#[test]
+fn an_address_that_is_none_is_told_as_the_server_of_its_cluster() {
+    for (server, why) in [
+        ("''", "It is not given."),
+        ("'https://a b'", "It holds a space"),
+        ("'https://[::1'", "brackets"),
+    ] {
+        let text = config("", "token: t").replace("https://k.example:6443", server);
+        let told = Connection::from_kubeconfig(&text, None).unwrap_err().to_string();
+        assert!(told.contains("The `server` of a cluster") && told.contains(why), "{told}");
+    }
 }
 
 fn samples() -> Vec<String> {

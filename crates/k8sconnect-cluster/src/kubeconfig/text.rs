@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_core::recent::Recent;
 use k8sconnect_core::{scrub, yaml};
 use serde::Deserialize;
@@ -37,13 +39,27 @@ fn read(text: &str) -> Result<Kubeconfig, ConnectionError> {
         return Ok(Kubeconfig { is_empty: true, ..Kubeconfig::default() });
     }
     if !value.is_object() {
-        return Err(refused("it is not a map with `clusters`, `users` and `contexts`".into()));
+        return Err(match value.as_str().and_then(mistaken) {
+            Some(error) => error,
+            None => refused("it is not a map with `clusters`, `users` and `contexts`".into()),
+        });
     }
     // serde's complaints quote the offending value, which may be a credential.
     serde_json::from_value(value.clone()).map_err(|_| {
         let which = misshapen(&value).unwrap_or_else(|| "an entry in it".into());
         refused(format!("{which} has another shape than a kubeconfig's"))
     })
+}
+
+/// What a bare text was given for.
+fn mistaken(text: &str) -> Option<ConnectionError> {
+    let packed: String = text.split_ascii_whitespace().collect();
+    let unpacked = BASE64.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    if unpacked.is_some_and(|text| text.contains("clusters")) {
+        return Some(ConnectionError::Packed { file: None });
+    }
+    let is_path = text.contains(std::path::is_separator) || text.ends_with(".yaml");
+    (is_path && !text.contains(char::is_whitespace)).then_some(ConnectionError::PathForText)
 }
 
 /// The entry that cannot be read, by its list and its name.
@@ -119,10 +135,8 @@ impl<T> Named<T> {
 
     /// What is wrong with this entry.
     pub(super) fn blamed(&self, what: &'static str, error: ConnectionError) -> ConnectionError {
-        let Some(file) = &self.file else {
-            return error;
-        };
-        let (name, file) = (self.name.clone(), file.display().to_string());
+        let name = self.name.clone();
+        let file = self.file.as_ref().map(|file| file.display().to_string());
         ConnectionError::Entry { what, name, file, error: Box::new(error) }
     }
 }

@@ -73,7 +73,8 @@ pub(super) fn connection(
     for (half, other) in
         [("client_certificate", "client_key"), ("client_key", "client_certificate")]
     {
-        if set(half) && unset(other) && kubeconfig != Presence::Set {
+        // Beside a kubeconfig it may stand by mistake; with a host it is half of another way.
+        if set(half) && unset(other) && (kubeconfig != Presence::Set || set("host")) {
             refuse(half, said::half_a_pair(half, other));
         }
     }

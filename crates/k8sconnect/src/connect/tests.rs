@@ -70,6 +70,11 @@ fn a_contradiction_is_told_at_the_part_that_makes_it() {
         (it.kubeconfig, it.config_path) = ("a".into(), "b".into());
         (it.host, it.token, it.exec) = ("https://k:99999".into(), "t".into(), exec("v0", ""));
     });
+    let half = cluster(|it| {
+        it.kubeconfig = KUBECONFIG.into();
+        (it.host, it.client_certificate) = ("https://k.example".into(), "q".into());
+    });
+    assert!(told(half).iter().any(|it| it.contains("is given without `client_key`")));
     assert_eq!(
         told(everything),
         [
@@ -156,6 +161,34 @@ fn one_of_several_clusters_is_named_where_it_is_not_described() {
     let problems = check_all(&Value::Null, &Value::Known(named.into())).unwrap_err();
     let told: Vec<_> = problems.iter().map(|it| it.detail.clone()).collect();
     assert!(told[0].contains("It stands at `clusters[\"east\"]`"), "{told:?}");
+}
+
+#[test]
+fn a_kubeconfig_is_checked_as_a_whole_and_says_which_cluster_it_is_of() {
+    let wrong = KUBECONFIG
+        .replace("server: https://k.example", "server: https://k.example, proxy-url: 'ftp://p'")
+        .replace("token: t", "token: \"a\\nb\"");
+    let wrong = Value::Known(cluster(|it| it.kubeconfig = wrong.as_str().into()));
+    let named = [("east".to_owned(), wrong)];
+    let problems = check_all(&Value::Null, &Value::Known(named.into())).unwrap_err();
+    let told: Vec<_> = problems.iter().map(|it| (it.summary.as_str(), &it.detail)).collect();
+    let summaries: Vec<_> = told.iter().map(|it| it.0).collect();
+    assert_eq!(summaries, ["`proxy-url` cannot be used", "`token` cannot be used"]);
+    for (_, detail) in told {
+        assert!(detail.contains("It stands at `clusters[\"east\"].kubeconfig`"), "{detail}");
+    }
+}
+
+#[test]
+fn empty_names_are_told_as_empty() {
+    let context = cluster(|it| (it.kubeconfig, it.context) = (KUBECONFIG.into(), "".into()));
+    assert_eq!(told(context), ["cluster.context: `context` is empty"]);
+    let nameless = [(String::new(), Value::Known(cluster(|it| it.kubeconfig = KUBECONFIG.into())))];
+    let problems = check_all(&Value::Null, &Value::Known(nameless.into())).unwrap_err();
+    assert_eq!(problems.iter().count(), 1);
+    let token = cluster(|it| (it.host, it.token) = ("https://k.example".into(), "".into()));
+    let problems = check(&Value::Known(token), &Value::Null).unwrap_err();
+    assert!(problems.iter().any(|it| it.detail.starts_with("It is empty.")), "{problems:?}");
 }
 
 #[test]

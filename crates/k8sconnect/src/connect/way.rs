@@ -3,7 +3,7 @@
 //! All that is wrong is told at once. A part that is not known yet may turn out to be anything,
 //! nothing included, so it neither contradicts others nor is missing.
 
-use k8sconnect_cluster::{Connection, ConnectionError, KubeconfigFiles};
+use k8sconnect_cluster::{Connection, ConnectionError, Flaws, KubeconfigFiles};
 use tfplugin::{Diagnostics, FromData, Value};
 
 use super::inline;
@@ -97,6 +97,9 @@ pub(super) fn reach(
     {
         problems.push(place.attribute("config_path").point(said::unusable(&error)));
     }
+    if cluster.context.as_str() == Some("") {
+        problems.push(place.attribute("context").point(said::empty_context()));
+    }
     let kubeconfig = match (chosen.is_empty(), kubeconfig_ruled_out) {
         (false, _) => Presence::Set,
         (true, true) => Presence::Unset,
@@ -111,21 +114,25 @@ pub(super) fn reach(
         return Ok(Reach::Unknown);
     }
     let context = cluster.context.known().map(String::as_str);
-    let at_fault = |source: &str, error: ConnectionError| {
-        let name = match error {
-            // The kubeconfig's own `current-context` may be the one that is not there.
-            ConnectionError::UnknownContext { .. } if context.is_some() => "context",
-            _ => source,
-        };
-        place.attribute(name).point(said::unusable(&error))
+    let at_fault = |source: &str, flaws: Flaws| -> Diagnostics {
+        let told = flaws.iter().map(|error| {
+            let name = match error {
+                // The kubeconfig's own `current-context` may be the one that is not there.
+                ConnectionError::UnknownContext { .. } if context.is_some() => "context",
+                _ => source,
+            };
+            place.attribute(name).point(said::unusable(error))
+        });
+        told.collect()
     };
     let connection = match (inline, &cluster.kubeconfig, &cluster.config_path) {
         (Some(connection), _, _) => connection,
         (None, Value::Known(text), _) => Connection::from_kubeconfig(text, context)
-            .map_err(|error| at_fault("kubeconfig", error))?,
+            .map_err(|flaws| at_fault("kubeconfig", flaws))?,
         (None, _, Value::Known(list)) if files == Files::Read => KubeconfigFiles::load(list)
+            .map_err(Flaws::from)
             .and_then(|files| files.connection(context))
-            .map_err(|error| at_fault("config_path", error))?,
+            .map_err(|flaws| at_fault("config_path", flaws))?,
         (None, _, _) => return Ok(Reach::Unknown),
     };
     Ok(Reach::Ready(Box::new(connection)))

@@ -120,6 +120,24 @@ pub(crate) fn context_alone() -> Diagnostic {
     )
 }
 
+pub(crate) fn empty_context() -> Diagnostic {
+    Diagnostic::error(
+        "`context` is empty",
+        "It names one of the kubeconfig's contexts.\n\n\
+         Name one; or leave it out, or set it to `null`, for the kubeconfig's own `current-context`.",
+    )
+}
+
+/// One of the provider block's `clusters`, under a name that nobody can ask for.
+pub(crate) fn nameless() -> Diagnostic {
+    Diagnostic::error(
+        "A cluster in `clusters` has an empty name",
+        "Resources ask for it by `cluster_name`, which cannot be empty.\n\n\
+         Give it a name; or describe it in `cluster`, for resources that name none.",
+    )
+    .at(AttributePath::root("clusters"))
+}
+
 pub(crate) fn no_host(part: &str) -> Diagnostic {
     Diagnostic::error(
         format!("`{part}` is given without `host`"),

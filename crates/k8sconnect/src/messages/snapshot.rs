@@ -9,6 +9,7 @@ mod patches;
 mod refusals;
 mod tolls;
 mod wait;
+mod ways;
 
 use std::time::Duration;
 
@@ -318,7 +319,7 @@ fn other_messages() -> Vec<Diagnostic> {
     let errors = Manifest::parse("").unwrap_err();
     let vain = ("spec.selector.matchLabels.app".to_owned(), path("spec.selector"));
     let contexts = vec!["prod".to_owned(), "stage".to_owned()];
-    let none = ConnectionError::NoContextChosen { contexts };
+    let none = ConnectionError::NoContextChosen { contexts, files: Vec::new() };
     let [as_path, as_key, as_token] = [
         ("config_path", Content::Document),
         ("client-key", Content::Pem),
@@ -330,7 +331,7 @@ fn other_messages() -> Vec<Diagnostic> {
     let half = ConnectionError::Entry {
         what: "user",
         name: "joe".into(),
-        file: "~/.kube/work".into(),
+        file: Some("~/.kube/work".into()),
         error: ConnectionError::Alone { field: "client-key", lacks: "client-certificate" }.into(),
     };
     let why = "it is neither PEM nor base64 of PEM".to_owned();
@@ -364,6 +365,8 @@ fn other_messages() -> Vec<Diagnostic> {
         connection::unusable(&as_token),
         connection::unusable(&misshapen),
         connection::unusable(&half),
+        connection::empty_context(),
+        connection::nameless(),
         connection::in_provider_block(connection::unusable(&bad_authority), &deep),
         connection::deep_inside(connection::unusable(&bad_authority), &deep),
         state::private_unreadable("kept", "it has version 2, this release reads 1"),
@@ -461,6 +464,7 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         ephemeral_messages(),
         ignoring_messages(),
         imports::messages(),
+        ways::messages(),
         data::messages(),
         data::functions(),
         wait::messages(),

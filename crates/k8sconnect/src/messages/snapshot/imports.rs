@@ -9,8 +9,11 @@ pub(super) fn messages() -> Vec<Diagnostic> {
 
     let web = web();
     let contexts = ["prod".to_owned(), "stage".to_owned()];
-    let unknown =
-        ConnectionError::UnknownContext { name: "dev".into(), contexts: contexts.to_vec() };
+    let unknown = ConnectionError::UnknownContext {
+        name: "dev".into(),
+        contexts: contexts.to_vec(),
+        files: vec!["~/.kube/a".into(), "~/.kube/b".into()],
+    };
     let holders = vec![manager("kubectl-client-side-apply", Operation::Update, "")];
     let change = notice("spec.replicas", &holders, [None, Some("3"), Some("2")]);
     let other_id = Some("0f3a".to_owned());

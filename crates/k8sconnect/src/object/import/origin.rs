@@ -57,9 +57,9 @@ fn from_environment(id: &str, asked: &ImportId, names: &[String]) -> Result<Orig
         context: Value::Known(context.clone()),
         ..ClusterModel::default()
     };
-    let connection = files
-        .connection(Some(&context))
-        .map_err(|error| messages::import::kubeconfig_unusable(&error))?;
+    let connection = files.connection(Some(&context)).map_err(|flaws| {
+        flaws.iter().map(messages::import::kubeconfig_unusable).collect::<Diagnostics>()
+    })?;
     Ok(Origin {
         connection: Box::new(connection),
         namespace: namespace.map(ToOwned::to_owned),
