@@ -208,6 +208,10 @@ impl Cluster {
                     let (host, trouble) = (self.host().to_string(), Trouble::WantsTls);
                     return Err(Error::Unreachable { host, trouble, attempts: attempts.made() });
                 }
+                // No API server asks for this; a proxy does that stands where the server should.
+                Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.status == 407 => {
+                    return Err(self.bad_answer(call, "a proxy's wish for a login (HTTP 407)"));
+                }
                 Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.lost_its_leader() => {
                     Ending::LeaderChanged
                 }

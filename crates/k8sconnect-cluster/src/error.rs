@@ -12,7 +12,7 @@ use k8sconnect_core::scrub::quoted;
 
 pub use self::connection::ConnectionError;
 pub use self::flaws::Flaws;
-pub use self::trouble::Trouble;
+pub use self::trouble::{Proxy, ProxyOrigin, Trouble};
 
 mod connection;
 mod flaws;

@@ -53,7 +53,11 @@ async fn run_within(plugin: &Exec, limit: Duration) -> Result<Brought, Connectio
             }
             Unended::Missing => {
                 let hint = plugin.install_hint.as_deref();
-                let advice = hint.unwrap_or("Install it, or write its full path into `command`.");
+                let usual = match plugin.command.contains(char::is_whitespace) {
+                    true => "`command` is the program alone: its arguments go into `args`.",
+                    false => "Install it, or write its full path into `command`.",
+                };
+                let advice = hint.unwrap_or(usual);
                 failed("there is no such command on this machine".into(), advice)
             }
             Unended::Unrunnable(error) => {

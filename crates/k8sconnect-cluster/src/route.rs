@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::{HeaderValue, Uri};
+use http::Uri;
 use hyper_rustls::{DefaultServerNameResolver, HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
-use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
+use hyper_util::client::legacy::connect::proxy::SocksV5;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use k8sconnect_core::scrub::Content;
@@ -25,9 +25,12 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::connection::Tls;
-use crate::error::ConnectionError;
+use crate::error::{ConnectionError, Proxy, ProxyOrigin, Trouble};
 use crate::secret::Secret;
 use crate::tls;
+use tunnel::Tunnel;
+
+mod tunnel;
 
 /// TLS where it is that with a proxy; that with the server is laid over it elsewhere.
 pub(crate) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
@@ -38,8 +41,7 @@ type Pending<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
 pub(crate) struct Route {
     path: Path,
     progress: Progress,
-    /// Where the proxy is, without the login for it.
-    proxy: Option<String>,
+    proxy: Option<Proxy>,
 }
 
 #[derive(Clone)]
@@ -63,8 +65,8 @@ const THROUGH: u8 = 2;
 pub(crate) enum Silence {
     /// Nobody accepted it.
     Nobody,
-    /// The proxy at this address accepted it.
-    Proxy(String),
+    /// The proxy accepted it.
+    Proxy(Proxy),
     Server,
 }
 
@@ -80,13 +82,16 @@ impl Route {
     ) -> Result<Self, ConnectionError> {
         let progress = Progress::default();
         let tcp = Tcp::new(progress.clone());
-        let intercept = match proxy {
-            None => Matcher::from_env().intercept(server),
-            Some(proxy) => Some(intercept("proxy-url", server, proxy)?),
+        let (intercept, origin) = match proxy {
+            None => (environments(server)?, ProxyOrigin::Environment),
+            Some(proxy) => (Some(intercept("proxy-url", server, proxy)?), ProxyOrigin::Given),
         };
         let (path, proxy) = match intercept {
             None => (Path::Direct(tcp), None),
-            Some(proxy) => (Path::through(&proxy, tcp, tls)?, address(proxy.uri())),
+            Some(proxy) => {
+                let address = address(proxy.uri());
+                (Path::through(&proxy, tcp, tls)?, Some(Proxy { address, origin }))
+            }
         };
         Ok(Self { path, progress, proxy })
     }
@@ -125,13 +130,44 @@ impl Route {
 }
 
 /// A proxy's address, as far as it may be shown.
-fn address(proxy: &Uri) -> Option<String> {
-    let host = proxy.host()?;
+fn address(proxy: &Uri) -> String {
+    let host = proxy.host().unwrap_or_default();
     let scheme = proxy.scheme_str().unwrap_or("http");
-    Some(match proxy.port_u16() {
+    match proxy.port_u16() {
         Some(port) => format!("{scheme}://{host}:{port}"),
         None => format!("{scheme}://{host}"),
-    })
+    }
+}
+
+/// What the environment means for a server. A proxy that is named there and cannot be used is not
+/// passed over: whoever named it does not want to go without.
+fn environments(server: &Uri) -> Result<Option<Intercept>, ConnectionError> {
+    let told = |names: [&str; 2]| {
+        names.iter().find_map(|name| std::env::var(name).ok()).filter(|value| !value.is_empty())
+    };
+    let found = Matcher::from_env().intercept(server);
+    if found.is_some() {
+        return Ok(found);
+    }
+    let own = match server.scheme_str() {
+        Some("http") => ("HTTP_PROXY", told(["HTTP_PROXY", "http_proxy"])),
+        _ => ("HTTPS_PROXY", told(["HTTPS_PROXY", "https_proxy"])),
+    };
+    let all = ("ALL_PROXY", told(["ALL_PROXY", "all_proxy"]));
+    let exempt = told(["NO_PROXY", "no_proxy"]).unwrap_or_default();
+    unusable_for(server, [own, all], &exempt).map_or(Ok(None), Err)
+}
+
+/// What is wrong with the first of these variables that is set, if the server is not exempt.
+fn unusable_for(
+    server: &Uri,
+    set: [(&'static str, Option<String>); 2],
+    exempt: &str,
+) -> Option<ConnectionError> {
+    let (field, proxy) = set.into_iter().find_map(|(name, value)| Some((name, value?)))?;
+    let any = Matcher::builder().all("http://any.invalid").no(exempt).build();
+    any.intercept(server)?;
+    Route::check(field, &Secret::from(proxy)).err()
 }
 
 impl Path {
@@ -156,11 +192,7 @@ impl Path {
 }
 
 fn tunnel<C>(proxy: &Intercept, connector: C) -> Tunnel<C> {
-    let tunnel = Tunnel::new(proxy.uri().clone(), connector);
-    match proxy.basic_auth() {
-        Some(auth) => tunnel.with_auth(HeaderValue::clone(auth)),
-        None => tunnel,
-    }
+    Tunnel { proxy: proxy.uri().clone(), login: proxy.basic_auth().cloned(), connector }
 }
 
 /// What an explicit proxy means for a server: every host goes through it.
@@ -204,22 +236,30 @@ impl Service<Uri> for Route {
 
     fn call(&mut self, server: Uri) -> Self::Future {
         let progress = self.progress.clone();
+        let proxy = self.proxy.clone();
+        let by_proxy = move |refusal| match proxy {
+            Some(proxy) => ProxyFailed { proxy, refusal }.into(),
+            None => BoxError::from("there is no proxy"),
+        };
         let connecting: Self::Future = match &mut self.path {
             Path::Direct(tcp) => {
                 let connecting = tcp.call(server);
                 Box::pin(async { Ok(Stream::Http(connecting.await?)) })
             }
             Path::Tunnel(tunnel) => {
-                let connecting = tunnel.call(server);
-                Box::pin(async { Ok(Stream::Http(connecting.await.map_err(by_proxy)?)) })
+                let opening = tunnel.open(&server);
+                Box::pin(async { Ok(Stream::Http(opening.await.map_err(by_proxy)?)) })
             }
             Path::SecureTunnel(tunnel) => {
-                let connecting = tunnel.call(server);
-                Box::pin(async { Ok(connecting.await.map_err(by_proxy)?) })
+                let opening = tunnel.open(&server);
+                Box::pin(async { opening.await.map_err(by_proxy) })
             }
             Path::Socks(socks) => {
                 let connecting = socks.call(server);
-                Box::pin(async { Ok(Stream::Http(connecting.await.map_err(by_proxy)?)) })
+                Box::pin(async {
+                    let refused = |error| by_proxy(Refusal::below(&error));
+                    Ok(Stream::Http(connecting.await.map_err(refused)?))
+                })
             }
         };
         Box::pin(async move {
@@ -267,38 +307,31 @@ impl Service<Uri> for Tcp {
     }
 }
 
-fn by_proxy(error: impl StdError) -> ProxyFailed {
-    ProxyFailed::of(&error)
-}
-
 /// The proxy, and not the server, was the trouble.
 #[derive(Debug)]
-pub(crate) enum ProxyFailed {
-    Login,
-    Other(String),
+pub(crate) struct ProxyFailed {
+    pub(crate) proxy: Proxy,
+    pub(crate) refusal: Refusal,
 }
 
-/// hyper's tunnel keeps the type of its error to itself; how it prints a 407 is all there is.
-const LOGIN: &str = "proxy authorization required";
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It wants to know who we are, or does not believe it.
+    Login,
+    Status(u16),
+    /// It could not be talked to.
+    Below(Trouble),
+}
 
-impl ProxyFailed {
-    pub(crate) fn of(error: &dyn StdError) -> Self {
-        let mut text = error.to_string();
-        let mut next = error.source();
-        while let Some(error) = next {
-            text = format!("{text}: {error}");
-            next = error.source();
-        }
-        if text.ends_with(LOGIN) { Self::Login } else { Self::Other(text) }
+impl Refusal {
+    fn below(error: &(dyn StdError + 'static)) -> Self {
+        Self::Below(Trouble::of(error))
     }
 }
 
 impl fmt::Display for ProxyFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Login => f.write_str(LOGIN),
-            Self::Other(why) => f.write_str(why),
-        }
+        write!(f, "the proxy `{}`: {:?}", self.proxy.address, self.refusal)
     }
 }
 
@@ -347,5 +380,19 @@ mod tests {
         assert!(told("ftp://proxy.example").contains("`socks5h`"), "{}", told("ftp://p"));
         assert!(told("http://").contains("names no host"), "{}", told("http://"));
         assert!(told("not a url").contains("not a URL"), "{}", told("not a url"));
+    }
+
+    #[test]
+    fn a_proxy_in_the_environment_that_cannot_be_used_is_told_unless_the_server_is_exempt() {
+        let server = Uri::from_static("https://k.example");
+        let told = |own: Option<&str>, exempt: &str| {
+            let all = ("ALL_PROXY", Some("http://all.example".to_owned()));
+            let own = ("HTTPS_PROXY", own.map(ToOwned::to_owned));
+            unusable_for(&server, [own, all], exempt)
+        };
+        let error = told(Some("gopher://p.example"), "").unwrap().to_string();
+        assert!(error.contains("`HTTPS_PROXY`") && error.contains("`NO_PROXY`"), "{error}");
+        assert_eq!(told(Some("gopher://p.example"), "k.example"), None);
+        assert_eq!(told(None, ""), None);
     }
 }

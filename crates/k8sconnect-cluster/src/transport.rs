@@ -169,7 +169,7 @@ impl Transport {
             Ok(connected) => connected.map_err(|error| self.trouble(error.as_ref())),
             Err(_) => Err(match self.route.silence() {
                 Silence::Nobody => Trouble::Silent,
-                Silence::Proxy(address) => Trouble::MuteProxy { address },
+                Silence::Proxy(proxy) => Trouble::MuteProxy(proxy),
                 Silence::Server => Trouble::Mute,
             }),
         };
@@ -197,7 +197,7 @@ impl Transport {
 
 /// Whether nothing was said, for as long as was waited.
 fn is_silence(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Silent | Trouble::Mute | Trouble::MuteProxy { .. })
+    matches!(trouble, Trouble::Silent | Trouble::Mute | Trouble::MuteProxy(_))
 }
 
 /// Whether the server said that it has not begun with a request: a server that rolls over winds its

@@ -20,9 +20,13 @@ async fn answering(words: &'static str) -> (Cluster, Arc<AtomicUsize>) {
         }
     });
     let connection = Connection::to(host.parse().unwrap());
-    let mut cluster = Cluster::new(&connection, Stop::default()).unwrap();
+    (impatient(&connection), asked)
+}
+
+fn impatient(connection: &Connection) -> Cluster {
+    let mut cluster = Cluster::new(connection, Stop::default()).unwrap();
     Arc::get_mut(&mut cluster.shared).unwrap().read = Duration::from_secs(2);
-    (cluster, asked)
+    cluster
 }
 
 /// As Terraform does it: so many objects, ten at once, of three kinds.
@@ -69,4 +73,34 @@ async fn a_server_that_only_puts_off_is_waited_for_once() {
     let by_all = asked.load(Ordering::Relaxed);
     assert!(by_all <= 5 * by_one, "{by_all} requests for thirty, {by_one} for one");
     assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
+}
+
+#[tokio::test]
+async fn a_proxy_in_the_servers_place_is_not_taken_for_a_server() {
+    let (cluster, _) =
+        answering("HTTP/1.1 407 Proxy Authentication Required\r\nConnection: close\r\n\r\n").await;
+    let (_, errors) = all_ask(&cluster, 1).await;
+    let told = errors[0].to_string();
+    assert!(told.contains("does not answer like a Kubernetes API server"), "{told}");
+}
+
+#[tokio::test]
+async fn what_a_proxy_answers_is_told_and_tried_again_only_where_it_may_pass() {
+    for (answer, status, again) in [
+        ("HTTP/1.1 302 Found\r\nLocation: /login\r\n\r\n", "HTTP 302", false),
+        ("HTTP/1.1 503 Service Unavailable\r\n\r\n<html>busy</html>", "HTTP 503", true),
+        ("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "HTTP 407", false),
+        ("SSH-2.0-server\r\n\r\n", "does not answer like an HTTP proxy", true),
+    ] {
+        let (proxy, asked) = answering(answer).await;
+        let address = proxy.host().to_string();
+        let mut connection = Connection::to("https://k.example".parse().unwrap());
+        connection.tls.trust = crate::Trust::Anyone;
+        connection.proxy = Some(address.replace("//", "//joe:hunter2@").into());
+        let (_, errors) = all_ask(&impatient(&connection), 1).await;
+        let told = errors[0].to_string();
+        assert!(told.contains(status) && told.contains(&format!("`{address}`")), "{told}");
+        assert!(told.contains("`proxy_url`") && !told.contains("hunter2"), "{told}");
+        assert_eq!(asked.load(Ordering::Relaxed) > 1, again, "{told}");
+    }
 }

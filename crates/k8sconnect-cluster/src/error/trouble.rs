@@ -9,7 +9,31 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError};
 
-use crate::route::{LookupFailed, ProxyFailed};
+use crate::route::{LookupFailed, ProxyFailed, Refusal};
+
+/// A proxy on the way, without the login for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    pub address: String,
+    pub origin: ProxyOrigin,
+}
+
+/// Who says that it is to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxyOrigin {
+    /// The connection.
+    Given,
+    Environment,
+}
+
+impl Proxy {
+    fn field(&self) -> &'static str {
+        match self.origin {
+            ProxyOrigin::Given => "`proxy_url` (in a kubeconfig `proxy-url`)",
+            ProxyOrigin::Environment => "`HTTPS_PROXY` in the environment",
+        }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
@@ -25,9 +49,7 @@ pub enum Trouble {
     /// Something accepted the connection and then said nothing.
     Mute,
     /// A proxy did.
-    MuteProxy {
-        address: String,
-    },
+    MuteProxy(Proxy),
     UnknownAuthority,
     WrongName {
         presented: Vec<String>,
@@ -43,11 +65,12 @@ pub enum Trouble {
     Tls {
         why: String,
     },
-    Proxy {
-        why: String,
-    },
-    /// The proxy wants to know who we are, or does not believe it.
-    ProxyLogin,
+    /// A proxy could not be talked to.
+    Proxy(Proxy, Box<Trouble>),
+    /// It wants to know who we are, or does not believe it.
+    ProxyLogin(Proxy),
+    /// It answered, and did not let us through.
+    ProxyRefused(Proxy, u16),
     /// The port answers in TLS, and was not spoken to in it.
     WantsTls,
     Other {
@@ -65,9 +88,12 @@ impl Trouble {
             last = error.to_string();
             if let Some(proxy) = error.downcast_ref::<ProxyFailed>() {
                 // What lies below is about the proxy, not about the API server.
-                return match proxy {
-                    ProxyFailed::Login => Self::ProxyLogin,
-                    ProxyFailed::Other(why) => Self::Proxy { why: why.clone() },
+                let ProxyFailed { proxy, refusal } = proxy;
+                let proxy = proxy.clone();
+                return match refusal {
+                    Refusal::Login => Self::ProxyLogin(proxy),
+                    Refusal::Status(status) => Self::ProxyRefused(proxy, *status),
+                    Refusal::Below(trouble) => Self::Proxy(proxy, Box::new(trouble.clone())),
                 };
             }
             if let Some(trouble) = Self::told_by(error) {
@@ -169,14 +195,15 @@ impl Trouble {
     /// Whether asking again a moment later could not help.
     pub(crate) fn is_lasting(&self) -> bool {
         match self {
-            Self::AfterCertificate(trouble) => trouble.is_lasting(),
+            Self::AfterCertificate(trouble) | Self::Proxy(_, trouble) => trouble.is_lasting(),
+            Self::ProxyRefused(_, status) => !matches!(status, 429 | 502..=504),
             Self::UnknownAuthority
             | Self::WrongName { .. }
             | Self::Expired
             | Self::NotYetValid
             | Self::NotTls
             | Self::WantsTls
-            | Self::ProxyLogin
+            | Self::ProxyLogin(_)
             | Self::ClientCertificate
             | Self::Tls { .. } => true,
             Self::NameNotFound { .. }
@@ -185,8 +212,7 @@ impl Trouble {
             | Self::Closed
             | Self::Silent
             | Self::Mute
-            | Self::MuteProxy { .. }
-            | Self::Proxy { .. }
+            | Self::MuteProxy(_)
             | Self::Other { .. } => false,
         }
     }
@@ -201,7 +227,7 @@ impl Trouble {
             Self::Mute => {
                 "The connection was accepted there, and then nothing was said in time.".into()
             }
-            Self::MuteProxy { address } => format!(
+            Self::MuteProxy(Proxy { address, .. }) => format!(
                 "The proxy `{address}` accepted the connection, and then said nothing in time."
             ),
             Self::UnknownAuthority => {
@@ -218,16 +244,21 @@ impl Trouble {
             Self::NotYetValid => "Its certificate is not valid yet.".into(),
             Self::NotTls => "What answers there does not speak TLS.".into(),
             Self::WantsTls => "It speaks TLS there, and was asked without.".into(),
-            Self::ProxyLogin => {
-                "The proxy could not be used: it wants a login, or takes not this one (HTTP 407)."
-                    .into()
+            Self::ProxyLogin(Proxy { address, .. }) => format!(
+                "The proxy `{address}` could not be used: it wants a login, or takes not this one \
+                 (HTTP 407)."
+            ),
+            Self::ProxyRefused(Proxy { address, .. }, status) => {
+                format!("The proxy `{address}` did not let the request through (HTTP {status}).")
             }
             Self::ClientCertificate => "It turned the client certificate down.".into(),
             Self::AfterCertificate(trouble) => {
                 format!("{} It had been shown the client certificate.", trouble.why())
             }
             Self::Tls { why } => format!("TLS could not be set up ({why})."),
-            Self::Proxy { why } => format!("The proxy could not be used ({why})."),
+            Self::Proxy(Proxy { address, .. }, trouble) => {
+                format!("The proxy `{address}` could not be used. {}", trouble.why())
+            }
             Self::Other { why } => format!("The connection failed ({why})."),
         }
     }
@@ -253,9 +284,12 @@ impl Trouble {
                 "Check that the port is the API server's, that the server is healthy, and what \
                 stands on the way to it."
             }
-            Self::MuteProxy { .. } => {
-                "Check that `proxy_url`, or `HTTPS_PROXY` in the environment, has the proxy's port, \
-                and the scheme that it speaks: `http`, `https` or `socks5`."
+            Self::MuteProxy(proxy) => {
+                return format!(
+                    "Check that {} has the proxy's port, and the scheme that it speaks: `http`, \
+                     `https` or `socks5`.",
+                    proxy.field()
+                );
             }
             Self::Closed => {
                 "Check that the port is the API server's, and that no proxy on the way \
@@ -274,9 +308,11 @@ impl Trouble {
             Self::NotYetValid => "Check this machine's clock and the server's.",
             Self::NotTls => "Check the port, and whether the host should begin with `http://`.",
             Self::WantsTls => "Write the host with `https://`.",
-            Self::ProxyLogin => {
-                "Check `proxy_url`, or `HTTPS_PROXY` in the environment: it takes \
-                `http://user:password@host:port`."
+            Self::ProxyLogin(proxy) => {
+                return format!(
+                    "Check {}: it takes `http://user:password@host:port`.",
+                    proxy.field()
+                );
             }
             Self::ClientCertificate => {
                 "Check that the client certificate is of this cluster and \
@@ -286,9 +322,15 @@ impl Trouble {
                 "Check what stands between this machine and the server, and that \
                 both know a common TLS version."
             }
-            Self::Proxy { .. } => {
-                "Check `proxy_url`, or `HTTPS_PROXY` and `NO_PROXY` in the \
-                environment."
+            Self::Proxy(proxy, _) | Self::ProxyRefused(proxy, _) => {
+                let around = match proxy.origin {
+                    ProxyOrigin::Given => "",
+                    ProxyOrigin::Environment => "; `NO_PROXY` names servers that need none",
+                };
+                return format!(
+                    "Check {}, and that the proxy may lead to this server{around}.",
+                    proxy.field()
+                );
             }
             Self::Other { .. } => "Check the host and the network to it.",
         }
@@ -338,13 +380,18 @@ mod tests {
         assert_eq!(Trouble::of(&refused), Trouble::Refused);
         let lookup = LookupFailed(io::Error::other("no such name"));
         assert!(matches!(Trouble::of(&lookup), Trouble::NameNotFound { .. }));
-        let proxy = ProxyFailed::of(&io::Error::from(io::ErrorKind::ConnectionRefused));
-        assert!(matches!(Trouble::of(&proxy), Trouble::Proxy { .. }));
-        assert!(!Trouble::of(&proxy).is_lasting());
-        let login =
-            ProxyFailed::of(&io::Error::other("tunnel error: proxy authorization required"));
-        assert_eq!(Trouble::of(&login), Trouble::ProxyLogin);
-        assert!(Trouble::of(&login).is_lasting(), "the same login is refused again");
+        let by_proxy = |refusal| {
+            let (address, origin) = ("http://p.example:3128".to_owned(), ProxyOrigin::Given);
+            Trouble::of(&ProxyFailed { proxy: Proxy { address, origin }, refusal })
+        };
+        let dead = by_proxy(Refusal::Below(Trouble::Refused));
+        assert!(!dead.is_lasting());
+        let why = dead.why();
+        assert!(why.contains("`http://p.example:3128`") && why.contains("refused"), "{why}");
+        assert!(by_proxy(Refusal::Login).is_lasting(), "the same login is refused again");
+        assert!(!by_proxy(Refusal::Status(503)).is_lasting());
+        let elsewhere = by_proxy(Refusal::Status(302));
+        assert!(elsewhere.is_lasting() && elsewhere.why().contains("HTTP 302"), "{elsewhere:?}");
     }
 
     #[test]

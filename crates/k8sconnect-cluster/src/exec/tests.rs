@@ -32,6 +32,14 @@ async fn a_token_is_taken_with_its_expiry() {
 }
 
 #[tokio::test]
+async fn a_whole_command_line_for_a_command_leads_to_the_arguments() {
+    let told = refused(Exec { command: "aws eks get-token".into(), ..plugin("") }).await;
+    assert!(told.contains("its arguments go into `args`"), "{told}");
+    let told = refused(Exec { command: "no-such-plugin".into(), ..plugin("") }).await;
+    assert!(told.contains("Install it"), "{told}");
+}
+
+#[tokio::test]
 async fn a_certificate_is_taken_beside_a_token() {
     let made = || {
         let made = rcgen::generate_simple_self_signed(["me".to_owned()]).unwrap();

@@ -54,7 +54,7 @@ async fn each_says_what_failed_and_what_to_check() {
         ),
         (
             format!("{host}\n{ca}\n{token}\nproxy_url = \"http://me:hunter2hunter2@{dead}\""),
-            vec!["The proxy could not be used", "Check `proxy_url`"],
+            vec!["could not be used", "Check `proxy_url`"],
         ),
         (
             format!("{host}\n{ca}\n{plugin}"),

@@ -190,7 +190,7 @@ async fn a_proxy_leads_there_whatever_it_speaks() {
     };
     lets_in(&world, &world.core(), &proxy("me:hunter2@"), "a proxy with a login").await;
     let said = refusal(&world, &proxy("me:hunter3@")).await;
-    assert!(said.contains("The proxy could not be used"), "{said}");
+    assert!(said.contains("could not be used"), "{said}");
     assert!(said.contains("Check `proxy_url`") && !said.contains("hunter"), "{said}");
     assert!(said.contains("HTTP 407") && !said.contains("It was tried"), "{said}");
 }
@@ -278,7 +278,7 @@ async fn each_dead_end_says_what_failed_and_what_to_check() {
         ),
         (
             json!({ "proxy_url": format!("http://{dead}") }),
-            "The proxy could not be used",
+            "could not be used",
             "Check `proxy_url`",
         ),
         (

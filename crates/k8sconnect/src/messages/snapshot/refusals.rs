@@ -1,5 +1,6 @@
 //! What is said where the server refuses.
 
+use k8sconnect_cluster::{Proxy, ProxyOrigin};
 use k8sconnect_core::immutable::Emptying;
 use k8sconnect_core::overwrite::Cleared;
 use k8sconnect_core::patch::Manner;
@@ -127,6 +128,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         let nobody = Error::Anonymous { host: host(), user, status };
         messages.push(refusal::unanswered(web().key(), &nobody));
     }
+    let proxy = |origin| Proxy { address: "socks5://proxy.example:1080".into(), origin };
     for trouble in [
         Trouble::Refused,
         Trouble::UnknownAuthority,
@@ -136,7 +138,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         Trouble::Silent,
         Trouble::Mute,
         Trouble::AfterCertificate(Box::new(Trouble::Closed)),
-        Trouble::MuteProxy { address: "socks5://proxy.example:1080".into() },
+        Trouble::MuteProxy(proxy(ProxyOrigin::Given)),
+        Trouble::Proxy(proxy(ProxyOrigin::Environment), Box::new(Trouble::Refused)),
+        Trouble::ProxyRefused(proxy(ProxyOrigin::Given), 302),
+        Trouble::ProxyLogin(proxy(ProxyOrigin::Environment)),
     ] {
         let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
         messages.push(refusal::unanswered(web().key(), &error));
