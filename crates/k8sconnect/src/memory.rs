@@ -93,8 +93,8 @@ pub(crate) enum Recollection {
 
 impl Memory {
     /// One that knows of the other processes of the run.
-    pub(crate) fn among(kin: Kin) -> Self {
-        Self { kin: Some(Mutex::new(kin)), ..Self::default() }
+    pub(crate) fn among(kin: Option<Kin>) -> Self {
+        Self { kin: kin.map(Mutex::new), ..Self::default() }
     }
 
     /// Keeps the object that was read for the resource with this id.

@@ -33,7 +33,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// One whose process is not the only one of its run.
-    pub(crate) fn among(kin: Kin) -> Self {
+    pub(crate) fn among(kin: Option<Kin>) -> Self {
         Self { memory: Memory::among(kin), ..Self::default() }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Each provider block has a process of its own, so that two aliases of one cluster do not see each
 //! other's plans. Their common parent is the run. Each writes what it plans into a file of its own,
-//! in a folder that bears the parent's process id and nobody else may enter, and reads the files of
+//! in a folder that is named after the parent and nobody else may enter, and reads the files of
 //! the others; it writes before it reads, so that of two the later one always knows. There is
 //! nothing in it but uids, our own ids and intents.
 //!
@@ -11,12 +11,12 @@
 //! not there when it was said; a lock that ends with its holder tells whether it has. Where the folder cannot be
 //! used, each is alone, as if there were no others. Nothing of this reaches another machine.
 
+mod ground;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -71,10 +71,10 @@ pub(crate) struct Kin {
 }
 
 impl Kin {
-    /// The processes that have the same parent.
-    pub(crate) fn of_this_run() -> Self {
-        let folder = std::env::temp_dir().join(format!("{PREFIX}{}", parent_id()));
-        Self::named(folder, &std::process::id().to_string())
+    /// The processes that have the same parent, if that can be told.
+    pub(crate) fn of_this_run() -> Option<Self> {
+        let folder = std::env::temp_dir().join(format!("{PREFIX}{}", ground::run()?));
+        Some(Self::named(folder, &std::process::id().to_string()))
     }
 
     fn named(folder: PathBuf, name: &str) -> Self {
@@ -101,16 +101,7 @@ impl Kin {
     /// Makes a file of its own, locked for as long as this process lives.
     fn enter(&self) -> io::Result<File> {
         sweep(self.folder.parent().unwrap_or(Path::new("/")));
-        match DirBuilder::new().mode(0o700).create(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        let path = self.folder.join(&self.name);
-        let own = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        let folder = fs::symlink_metadata(&self.folder)?;
-        if !folder.is_dir() || folder.mode() & 0o077 != 0 || folder.uid() != own.metadata()?.uid() {
-            return Err(io::Error::other("the folder is not ours alone"));
-        }
+        let own = ground::own_file(&self.folder, &self.folder.join(&self.name))?;
         // Whoever looks whether it is locked holds it for a moment.
         own.lock()?;
         own.set_len(0)?;
@@ -157,8 +148,7 @@ fn is_alive(file: &File) -> bool {
 fn sweep(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let parent = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
-        if parent.is_none_or(|parent| parent.parse::<u32>().is_err()) {
+        if !name.to_str().is_some_and(|name| name.starts_with(PREFIX)) {
             continue;
         }
         // One that was just made is still empty, and about to be used.
@@ -185,8 +175,11 @@ fn now() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::fs::DirBuilder;
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+
     use super::*;
 
     fn word(uid: &str) -> Word {
