@@ -62,6 +62,8 @@ struct Content {
     made: BTreeSet<(String, ObjectKey)>,
     recreated: BTreeSet<(String, ObjectKey)>,
     creations: BTreeMap<(String, ObjectKey), u64>,
+    /// The objects of others that patches of this run mean.
+    targets: BTreeSet<(String, ObjectKey)>,
     wishes: BTreeMap<(String, ObjectKey), BTreeMap<String, FieldSet>>,
     created: BTreeSet<String>,
     /// Groups of which this process wrote a definition.
@@ -223,6 +225,19 @@ impl Memory {
         let place = (host.to_string(), key.unversioned());
         let first = content.creations.entry(place).or_insert(body);
         Self::claim(*first != body)
+    }
+
+    /// Notes that a patch means an object; another address may make it in the same run.
+    pub(crate) fn claim_target(&self, host: &Host, key: &ObjectKey) -> Claim {
+        let mut content = self.content();
+        let place = (host.to_string(), key.unversioned());
+        content.targets.insert(place.clone());
+        Self::claim(content.creations.contains_key(&place))
+    }
+
+    /// Whether a patch means an object that is to be made.
+    pub(crate) fn is_target(&self, host: &Host, key: &ObjectKey) -> bool {
+        self.content().targets.contains(&(host.to_string(), key.unversioned()))
     }
 
     /// Notes which fields of an object are in reach of a new patch, and tells those of other new

@@ -45,6 +45,17 @@ pub(crate) fn made_twice(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// One address makes what another one patches.
+pub(crate) fn made_and_patched(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} is made by a `k8sconnect_object` and changed by a `k8sconnect_patch`"),
+        "Both are of this configuration. A patch is for fields of objects that others own: of an \
+         object that is managed as a whole the two would undo each other's work.\n\n\
+         Write the fields in the `yaml_body` of the object, and remove the patch. If the object is to \
+         stay another's, remove the `k8sconnect_object` instead.",
+    )
+}
+
 /// An address imports, takes over or makes what another one has.
 pub(crate) fn held_twice(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(

@@ -163,6 +163,7 @@ fn object_messages() -> Vec<Diagnostic> {
         deletion::protected_from_remaking(key),
         addresses::destroyed_and_made(key),
         addresses::made_twice(key),
+        addresses::made_and_patched(key),
         addresses::held_twice(key),
         object::never_still(key),
         object::replaced_by_others(key),

@@ -16,12 +16,12 @@ use super::trial::{Remembered, Trial};
 use super::{foresight, outlook, upgrade};
 use crate::connect::Reach;
 use crate::guard::Way;
-use crate::memory::Outlook;
+use crate::memory::{Claim, Outlook};
 use crate::messages;
 use crate::moment::Moment;
 use crate::session::Session;
 use asked::Asked;
-use target::{at_last, changed_parts, check_whereabouts, look, not_there};
+use target::{at_last, changed_parts, check_whereabouts, look, not_there, standing};
 
 pub(crate) async fn plan(
     ctx: &Context,
@@ -102,6 +102,13 @@ pub(crate) async fn plan(
         && foresight::are_other_items(&patch, held, live)
     {
         return Err(messages::patch::changed_since(key).into());
+    }
+    let means = match &found {
+        Some((location, ..)) => location.key(),
+        None => standing(&targets, key).await,
+    };
+    if session.memory.claim_target(targets.host(), &means) == Claim::HeldTwice {
+        return Err(messages::addresses::made_and_patched(&means).into());
     }
     let Some((location, live, seen)) = found else {
         notices.push(not_there(&targets, key).await);

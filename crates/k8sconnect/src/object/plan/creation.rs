@@ -52,6 +52,9 @@ pub(super) async fn plan(
     if claim(location.key()) == Claim::HeldTwice {
         return Err(messages::addresses::made_twice(key).into());
     }
+    if asked.session.memory.is_target(asked.cluster.host(), &location.key()) {
+        return Err(messages::addresses::made_and_patched(key).into());
+    }
     if asked.session.memory.may_stray(asked.cluster.host(), &location.key()).await {
         let host = asked.cluster.host();
         return Err(messages::whereabouts::another_cluster(

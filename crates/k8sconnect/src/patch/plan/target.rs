@@ -118,6 +118,14 @@ pub(super) async fn look(
     }
 }
 
+/// Where a target would stand that is not there.
+pub(super) async fn standing(targets: &Targets, key: &ObjectKey) -> ObjectKey {
+    match targets.kind(&key.gvk).await {
+        Ok(Served::Yes(kind)) => place::location(kind, key).key(),
+        _ => key.clone(),
+    }
+}
+
 /// What is said of a target that is not there.
 pub(super) async fn not_there(targets: &Targets, key: &ObjectKey) -> Diagnostic {
     match targets.kind(&key.gvk).await {

@@ -156,6 +156,14 @@ async fn positions_that_moved_since_the_plan(tool: Tool) {
     says(&run.text, "changed since the plan was made");
     never_says(&run.text, "This is a bug in the provider");
     assert_eq!(clinic.live().await["spec"], seen, "and nothing was written");
+    // Nor is a target taken for another, or for one that is still to come.
+    clinic.patch("json_patch", r#"[{"op": "replace", "path": "/spec/replicas", "value": 4}]"#);
+    clinic.at.plan_changes().await;
+    cluster.delete(&clinic.target).await.unwrap();
+    let run = clinic.at.runner.apply_planned().await.unwrap();
+    assert!(!run.succeeded(), "{}", run.text);
+    says(&run.text, "is not the object that state knows");
+    never_says(&run.text, "This is a bug in the provider");
 }
 
 #[tokio::test]

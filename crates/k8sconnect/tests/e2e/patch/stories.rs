@@ -82,11 +82,10 @@ async fn an_object_of_this_very_configuration_is_refused() {
     clinic.at.runner.write("object.tf", &object).unwrap();
     let depends = "depends_on = [k8sconnect_object.mine]";
     clinic.patches(&[("it", ("patch", "data: {a: c}"), depends)]).at.init().await;
-    let plan = clinic.at.plan_changes().await;
-    says(&plan.text, "does not exist, so its patch cannot be planned in full");
-    let run = clinic.at.runner.apply().await.unwrap();
-    assert!(!run.succeeded());
-    says(&run.text, "is managed by a `k8sconnect_object` and cannot be patched");
+    let plan = clinic.at.plan_fails().await;
+    says(&plan.text, "is made by a `k8sconnect_object` and changed by a `k8sconnect_patch`");
+    clinic.patches(&[]).at.apply().await;
+    clinic.patches(&[("it", ("patch", "data: {a: c}"), depends)]);
     assert_eq!(clinic.live().await["data"]["a"], "b");
     let plan = clinic.at.plan_fails().await;
     says(&plan.text, "is managed by a `k8sconnect_object` and cannot be patched");

@@ -111,6 +111,35 @@ async fn an_object_of_a_k8sconnect_object_is_refused_until_its_marks_are_cleared
 }
 
 #[tokio::test]
+async fn an_object_that_one_run_is_to_make_and_to_patch_is_found_at_plan() {
+    let ward = Ward::config_map().await;
+    let text = "data: {a: ours}";
+    let state = ward.create("patch", text).await;
+    let mut new = object("v1", "ConfigMap", "new", ward.world.namespace.name());
+    new["data"] = json!({"a": "b"});
+    let body = Value::from(ward.body().to_string());
+    let adopts = ward.world.config_with([("yaml_body", body), ("adopt", Value::from(true))]);
+    // A patch that stands, and an object that takes its target over.
+    let core = ward.core();
+    let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+    core.plan(PATCH, &ward.config("patch", text), Some(&read)).await.unwrap();
+    let told = refused(core.plan(OBJECT, &adopts, None).await);
+    assert!(told.contains("made by a `k8sconnect_object` and changed by a `k8sconnect_patch`"));
+    // Neither is there yet, whichever is planned first.
+    let makes = ward.world.config(&new.to_string());
+    let fresh = Ward::of(ward.world, Target::of(&new).unwrap());
+    let patches = fresh.config("patch", text);
+    let core = fresh.core();
+    core.plan(OBJECT, &makes, None).await.unwrap();
+    let told = refused(core.plan(PATCH, &patches, None).await);
+    assert!(told.contains("Write the fields in the `yaml_body` of the object"), "{told}");
+    let core = fresh.core();
+    core.plan(PATCH, &patches, None).await.unwrap();
+    let told = refused(core.plan(OBJECT, &makes, None).await);
+    assert!(told.contains("Write the fields in the `yaml_body` of the object"), "{told}");
+}
+
+#[tokio::test]
 async fn a_patched_object_can_still_be_told_from_one_of_ours() {
     // A patch in state does not make its target an object of this state.
     let ward = Ward::config_map().await;
