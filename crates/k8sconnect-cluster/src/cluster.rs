@@ -21,7 +21,7 @@ use crate::call::{Call, Reply};
 use crate::connection::{Connection, Host};
 use crate::credentials::{Credential, Credentials};
 use crate::encode::encode;
-use crate::error::{ConnectionError, Error, Trouble};
+use crate::error::{ConnectionError, Error, Server, Trouble};
 use crate::kinds::Kinds;
 use crate::retry::{Attempts, Ending, Failure};
 use crate::standing::{Patience, Standing};
@@ -37,6 +37,7 @@ pub struct Cluster {
 
 struct Shared {
     host: Host,
+    called: Option<String>,
     credentials: Credentials,
     transports: Transports,
     kinds: Kinds,
@@ -75,6 +76,7 @@ impl Cluster {
         let shared = Shared {
             nobody,
             host: connection.host.clone(),
+            called: connection.called.clone(),
             credentials: Credentials::new(connection, stop.clone())?,
             transports: Transports::new(connection)?,
             kinds: Kinds::default(),
@@ -96,6 +98,11 @@ impl Cluster {
     #[must_use]
     pub fn until(&self, deadline: Instant) -> Self {
         Self { shared: self.shared.clone(), deadline: Some(deadline) }
+    }
+
+    /// How errors name it.
+    fn server(&self) -> Server {
+        Server { host: self.host().to_string(), called: self.shared.called.clone() }
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -182,7 +189,7 @@ impl Cluster {
                     if matches!(reply.status, 401 | 403)
                         && let Some(Nobody { user }) = &self.shared.nobody =>
                 {
-                    let (host, user) = (self.host().to_string(), user.clone());
+                    let (host, user) = (self.server(), user.clone());
                     let status = Box::new(reply.refusal());
                     return Err(Error::Anonymous { host, user, status });
                 }
@@ -193,19 +200,19 @@ impl Cluster {
                     }
                     let status = Box::new(reply.refusal());
                     let plugin = self.shared.credentials.plugin().map(ToOwned::to_owned);
-                    let host = self.host().to_string();
+                    let host = self.server();
                     return Err(Error::Unauthorized { host, plugin, status });
                 }
                 Ok(Attempt { answered: Answered::Reply(reply), .. })
                     if reply.status == 403 && self.is_taken_for_nobody(reply) =>
                 {
                     let status = Box::new(reply.refusal());
-                    return Err(Error::LoginIgnored { host: self.host().to_string(), status });
+                    return Err(Error::LoginIgnored { host: self.server(), status });
                 }
                 Ok(Attempt { answered: Answered::Reply(reply), .. })
                     if !self.host().is_encrypted() && reply.wants_tls() =>
                 {
-                    let (host, trouble) = (self.host().to_string(), Trouble::WantsTls);
+                    let (host, trouble) = (self.server(), Trouble::WantsTls);
                     return Err(Error::Unreachable { host, trouble, attempts: attempts.made() });
                 }
                 // No API server asks for this; a proxy does that stands where the server should.
@@ -255,7 +262,7 @@ impl Cluster {
                 {
                     let status = Box::new(reply.refusal());
                     let (attempts, waited) = (attempts.made(), started.elapsed());
-                    let host = self.host().to_string();
+                    let host = self.server();
                     let asked = retry_after;
                     let put_off = Error::NotReady { host, status, attempts, waited, asked };
                     return Err(given_up(put_off));
@@ -342,7 +349,7 @@ impl Cluster {
     }
 
     fn interrupted(&self, call: &Call, tried: &Attempts) -> Error {
-        let host = self.host().to_string();
+        let host = self.server();
         Error::Interrupted { host, request: call.label(), attempts: tried.made() }
     }
 
@@ -354,7 +361,7 @@ impl Cluster {
         tried: &Attempts,
         waited: Duration,
     ) -> Error {
-        let (host, attempts) = (self.host().to_string(), tried.made());
+        let (host, attempts) = (self.server(), tried.made());
         match failure {
             Failure::Unsent(trouble) | Failure::Remembered(trouble) | Failure::Lost(trouble) => {
                 if arrived == Arrival::Maybe && call.is_write() {
@@ -382,7 +389,7 @@ impl Cluster {
     }
 
     pub(crate) fn bad_answer(&self, call: &Call, why: &str) -> Error {
-        let host = self.host().to_string();
+        let host = self.server();
         Error::BadAnswer { host, request: call.label(), why: why.into() }
     }
 }

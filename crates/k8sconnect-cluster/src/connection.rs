@@ -23,6 +23,8 @@ pub struct Connection {
     pub tls: Tls,
     pub auth: Auth,
     pub impersonation: Option<Impersonation>,
+    /// What whoever describes several connections calls this one, for errors.
+    pub called: Option<String>,
     /// What the kubeconfig calls the user, for whoever has to look there.
     pub user: Option<String>,
     /// Where given it is used for every host. Where not, `HTTPS_PROXY` and `NO_PROXY` decide.
@@ -33,7 +35,15 @@ impl Connection {
     /// A connection that proves nothing about the client and trusts what the machine trusts.
     pub fn to(host: Host) -> Self {
         let tls = Tls::default();
-        Self { host, tls, auth: Auth::None, impersonation: None, user: None, proxy: None }
+        Self {
+            host,
+            tls,
+            auth: Auth::None,
+            impersonation: None,
+            called: None,
+            user: None,
+            proxy: None,
+        }
     }
 
     /// Whether the server is shown nothing by which it could know the client.
@@ -44,7 +54,7 @@ impl Connection {
     /// Covers every field: equal digests mean that one client serves both.
     pub fn digest(&self) -> [u8; 32] {
         // Destructured without `..`, so that a new field cannot be forgotten here.
-        let Self { host, tls, auth, impersonation, user, proxy } = self;
+        let Self { host, tls, auth, impersonation, called, user, proxy } = self;
         let Tls { trust, server_name, identity } = tls;
         let mut sum = Sum::default();
         sum.text(&host.to_string());
@@ -66,6 +76,7 @@ impl Connection {
                 sum.many(extra.iter().flat_map(|(name, value)| [name, value]))
             }
         };
+        sum.maybe(called.as_deref());
         sum.maybe(user.as_deref());
         sum.maybe(proxy.as_ref().map(Secret::expose));
         sum.0.finalize().into()

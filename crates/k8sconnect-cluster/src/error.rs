@@ -18,35 +18,58 @@ mod connection;
 mod flaws;
 mod trouble;
 
+/// The server that an error is about: its address, and what whoever described it calls it, where
+/// there are several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    pub host: String,
+    pub called: Option<String>,
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.called {
+            Some(called) => write!(f, "`{}` (`{called}`)", self.host),
+            None => write!(f, "`{}`", self.host),
+        }
+    }
+}
+
+impl From<&str> for Server {
+    fn from(host: &str) -> Self {
+        Self { host: host.to_owned(), called: None }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum Error {
     /// The server understood and said no.
     Refused(Box<Status>),
     /// The server does not know who we are; new credentials have already been tried for, where
     /// there is a way to get some: by a plugin, for one.
-    Unauthorized { host: String, plugin: Option<String>, status: Box<Status> },
+    Unauthorized { host: Server, plugin: Option<String>, status: Box<Status> },
     /// The server would have to know who we are, and was shown nothing.
-    Anonymous { host: String, user: Option<String>, status: Box<Status> },
+    Anonymous { host: Server, user: Option<String>, status: Box<Status> },
     /// The server was shown a login and took us for nobody all the same.
-    LoginIgnored { host: String, status: Box<Status> },
+    LoginIgnored { host: Server, status: Box<Status> },
     /// Asked again and again, and put off each time; maybe with a word on for how long.
     NotReady {
-        host: String,
+        host: Server,
         status: Box<Status>,
         attempts: u32,
         waited: Duration,
         asked: Option<Duration>,
     },
     /// Nothing could be asked.
-    Unreachable { host: String, trouble: Trouble, attempts: u32 },
+    Unreachable { host: Server, trouble: Trouble, attempts: u32 },
     /// A write was sent, and what became of it was not heard.
-    AnswerLost { host: String, request: String, trouble: Trouble, attempts: u32 },
+    AnswerLost { host: Server, request: String, trouble: Trouble, attempts: u32 },
     /// Asked, and no answer in time.
-    Timeout { host: String, request: String, waited: Duration },
+    Timeout { host: Server, request: String, waited: Duration },
     /// The user asked to stop before there was an answer to go by.
-    Interrupted { host: String, request: String, attempts: u32 },
+    Interrupted { host: Server, request: String, attempts: u32 },
     /// An answer that no API server gives.
-    BadAnswer { host: String, request: String, why: String },
+    BadAnswer { host: Server, request: String, why: String },
     /// A name that cannot stand in a URL.
     BadName { name: String },
     /// The connection is not one.
@@ -91,30 +114,30 @@ impl Error {
                 false => format!("The API server refused (HTTP {})", status.code),
             },
             Self::Unauthorized { host, .. } => {
-                format!("The API server at `{host}` does not accept the credentials (HTTP 401)")
+                format!("The API server at {host} does not accept the credentials (HTTP 401)")
             }
             Self::Anonymous { host, status, .. } => format!(
-                "The API server at `{host}` does not let in whoever shows no credentials (HTTP {})",
+                "The API server at {host} does not let in whoever shows no credentials (HTTP {})",
                 status.code
             ),
             Self::LoginIgnored { host, .. } => {
-                format!("The API server at `{host}` did not accept the login (HTTP 403)")
+                format!("The API server at {host} did not accept the login (HTTP 403)")
             }
             Self::NotReady { host, status, .. } => {
-                format!("The API server at `{host}` is not ready (HTTP {})", status.code)
+                format!("The API server at {host} is not ready (HTTP {})", status.code)
             }
             Self::AnswerLost { host, .. } => {
-                format!("The API server at `{host}` was asked, and its answer was lost")
+                format!("The API server at {host} was asked, and its answer was lost")
             }
-            Self::Unreachable { host, .. } => format!("Cannot reach the API server at `{host}`"),
+            Self::Unreachable { host, .. } => format!("Cannot reach the API server at {host}"),
             Self::Timeout { host, .. } => {
-                format!("The API server at `{host}` did not answer in time")
+                format!("The API server at {host} did not answer in time")
             }
             Self::Interrupted { host, .. } => {
-                format!("Interrupted while the API server at `{host}` was asked")
+                format!("Interrupted while the API server at {host} was asked")
             }
             Self::BadAnswer { host, .. } => {
-                format!("`{host}` does not answer like a Kubernetes API server")
+                format!("{host} does not answer like a Kubernetes API server")
             }
             Self::BadName { name } => format!("`{name}` cannot be the name of an object"),
             Self::Connection(error) => error.what(),

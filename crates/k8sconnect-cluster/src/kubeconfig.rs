@@ -127,6 +127,7 @@ fn resolve(
             auth,
             tls: Tls { trust, server_name, identity },
             impersonation,
+            called: None,
             user: user.map(ToOwned::to_owned),
             proxy,
         }),

@@ -50,7 +50,7 @@ pub use cluster::Cluster;
 pub use connection::{Auth, Connection, Exec, Host, Identity, Impersonation, Tls, Trust};
 pub use contents::{Contents, Gap};
 pub use definition::Definition;
-pub use error::{ConnectionError, Error, Flaws, Proxy, ProxyOrigin, Trouble};
+pub use error::{ConnectionError, Error, Flaws, Proxy, ProxyOrigin, Server, Trouble};
 pub use kinds::{Kind, Scope, Served, Verb};
 pub use kubeconfig::KubeconfigFiles;
 pub use lookup::Lookup;

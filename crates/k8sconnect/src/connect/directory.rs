@@ -78,6 +78,14 @@ impl Directory {
     }
 }
 
+/// A cluster that is one of several is named in all that is told of its server.
 fn listed(cluster: &ClusterModel, at: AttributePath) -> Result<Reach, Diagnostics> {
-    way::reach(cluster, &Place::ProviderBlock(at), Files::Read)
+    let called = (at.steps().len() > 1).then(|| at.to_string());
+    match way::reach(cluster, &Place::ProviderBlock(at), Files::Read)? {
+        Reach::Ready(mut connection) => {
+            connection.called = called;
+            Ok(Reach::Ready(connection))
+        }
+        Reach::Unknown => Ok(Reach::Unknown),
+    }
 }

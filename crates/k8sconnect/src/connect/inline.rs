@@ -103,7 +103,8 @@ pub(super) fn connection(
         (None, None) => Auth::None,
     };
     let tls = Tls { trust, server_name, identity };
-    Some(Connection { host: host?, tls, auth, impersonation: None, user: None, proxy })
+    let (impersonation, called, user) = (None, None, None);
+    Some(Connection { host: host?, tls, auth, impersonation, called, user, proxy })
 }
 
 /// Checks parts one by one, and has each problem point to its part.

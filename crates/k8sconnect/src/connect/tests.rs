@@ -203,6 +203,19 @@ fn an_entry_that_is_null_is_none_and_told_as_null() {
 }
 
 #[test]
+fn one_of_several_clusters_is_called_by_its_name_in_what_is_told_of_its_server() {
+    let one = Value::Known(cluster(|it| it.kubeconfig = KUBECONFIG.into()));
+    let named = Value::Known([("east".to_owned(), one.clone())].into());
+    let directory = Directory { default: one, named };
+    let called = |name: Value<String>| match directory.reach(&Value::Null, &name) {
+        Ok(Reach::Ready(connection)) => connection.called,
+        _ => panic!("it is described"),
+    };
+    assert_eq!(called("east".into()).as_deref(), Some("clusters[\"east\"]"));
+    assert_eq!(called(Value::Null), None, "there is only one of these");
+}
+
+#[test]
 fn credentials_in_clear_are_warned_about_and_a_proxy_without_them_is_not() {
     let warned = |cluster: ClusterModel| {
         let told = warnings(&Value::Known(cluster));

@@ -271,9 +271,9 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
     let status = Box::new(status(401, "Unauthorized", &[]));
     let expired =
         Unauthorized { host: "https://k.example".into(), plugin: None, status: status.clone() };
-    let (host, user) = ("https://k.example".to_owned(), Some("ci".to_owned()));
+    let (host, user) = ("https://k.example".into(), Some("ci".to_owned()));
     let nobody = k8sconnect_cluster::Error::Anonymous { host, user, status };
-    let host = "https://k.example".to_owned();
+    let host = "https://k.example".into();
     let moved =
         k8sconnect_cluster::Error::Unreachable { host, trouble: Trouble::NoRoute, attempts: 1 };
     let there = "https://other.example".parse().unwrap();

@@ -1,6 +1,6 @@
 //! What is said where the server refuses.
 
-use k8sconnect_cluster::{Proxy, ProxyOrigin};
+use k8sconnect_cluster::{Proxy, ProxyOrigin, Server};
 use k8sconnect_core::immutable::Emptying;
 use k8sconnect_core::overwrite::Cleared;
 use k8sconnect_core::patch::Manner;
@@ -103,7 +103,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.push(replacement::going(going, &fixed));
     messages.push(replacement::no_successor((&web()).into(), &invalid));
     messages.push(replacement::successor_untold((&web()).into(), &taken));
-    let host = || "https://127.0.0.1:6443".to_owned();
+    let host = || Server::from("https://127.0.0.1:6443");
     let lost = Error::AnswerLost {
         host: host(),
         request: "PATCH /apis/apps/v1/namespaces/shop/deployments/web".into(),
@@ -151,6 +151,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         plugin,
         status: Box::new(status(401, "Unauthorized", &[])),
     };
+    let called = Some("clusters[\"prod\"]".to_owned());
+    let named = Server { called, ..host() };
+    let dead = Error::Unreachable { host: named, trouble: Trouble::Refused, attempts: 3 };
+    messages.push(refusal::unanswered(web().key(), &dead));
     messages.push(refusal::not_taken(&web(), &unauthorized(None)));
     messages.push(refusal::not_taken(&web(), &unauthorized(Some("aws".into()))));
     messages

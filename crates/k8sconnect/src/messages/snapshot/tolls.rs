@@ -54,7 +54,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.push(deletion::still_there(&namespace, &emptied, &left, Duration::from_secs(5)));
     let forbidden = error(403, "persistentvolumes \"pv-1\" is forbidden");
     messages.push(blast::volume_unseen(&claim, destroyed, "pv-1", &forbidden));
-    let host = "https://127.0.0.1:6443".to_owned();
+    let host = "https://127.0.0.1:6443".into();
     let dead = Error::Unreachable { host, trouble: Trouble::Refused, attempts: 3 };
     let why = blast::reason(&dead);
     messages.push(blast::not_counted(&namespace, Vessel::Namespace, destroyed, &why));
