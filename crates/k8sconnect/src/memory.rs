@@ -66,6 +66,11 @@ struct Content {
     targets: BTreeSet<(String, ObjectKey)>,
     wishes: BTreeMap<(String, ObjectKey), BTreeMap<String, FieldSet>>,
     created: BTreeSet<String>,
+    /// What this process has deleted for an address that was not to take it over.
+    deleted: BTreeSet<(String, ObjectKey)>,
+    /// What addresses destroy, and what others are to take over in a cluster that is not known yet.
+    ending: BTreeSet<ObjectKey>,
+    wanted_somewhere: BTreeSet<ObjectKey>,
     /// Groups of which this process wrote a definition.
     defined: BTreeSet<(String, String)>,
     /// Fingerprints of paths and texts.
@@ -269,6 +274,33 @@ impl Memory {
     /// Whether this process made the object with this id.
     pub(crate) fn has_created(&self, id: &str) -> bool {
         self.content().created.contains(id)
+    }
+
+    /// Notes that an object is about to be deleted.
+    pub(crate) fn note_deleted(&self, host: &Host, key: &ObjectKey) {
+        self.content().deleted.insert((host.to_string(), key.unversioned()));
+    }
+
+    /// Whether this process has deleted the object of this name.
+    pub(crate) fn has_deleted(&self, host: &Host, key: &ObjectKey) -> bool {
+        let deleted = &self.content().deleted;
+        spellings(host, &key.unversioned()).iter().any(|spelling| deleted.contains(spelling))
+    }
+
+    /// Notes that an object is planned to be destroyed; whether one of its name is to be taken over
+    /// in a cluster that is not known yet.
+    pub(crate) fn note_ending(&self, key: &ObjectKey) -> bool {
+        let mut content = self.content();
+        content.ending.insert(key.unversioned());
+        content.wanted_somewhere.contains(&key.unversioned())
+    }
+
+    /// Notes that an object is to be taken over in a cluster that is not known yet; whether one of its
+    /// name is planned to be destroyed.
+    pub(crate) fn note_wanted_somewhere(&self, key: &ObjectKey) -> bool {
+        let mut content = self.content();
+        content.wanted_somewhere.insert(key.unversioned());
+        content.ending.contains(&key.unversioned())
     }
 
     /// Notes that an object was dropped from state, because another one has its name by now.

@@ -101,6 +101,16 @@ impl Memory {
         content.claims.claim(uid, id, intent)
     }
 
+    /// Whether another address is about to take over the object with this uid, which the one with
+    /// this id has.
+    pub(crate) fn is_being_taken(&self, uid: &str, id: &str) -> bool {
+        let content = self.content();
+        let object = content.claims.objects.get(uid);
+        let taken = object.is_some_and(|it| it.wanted.get(&None) == Some(&Intent::Make));
+        // One that was read here is tainted, and planned by its own address.
+        taken && !content.ids.contains(id)
+    }
+
     /// Notes by which way an object was seen, and whose id it bore.
     pub(crate) fn note_seen(&self, uid: &str, live: &Value, host: &Host) {
         self.note_mark(uid, live);

@@ -34,6 +34,50 @@ pub(crate) fn destroyed_and_made(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// The same, where one of them does not know its cluster yet.
+pub(crate) fn may_be_destroyed_and_made(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} may be destroyed and taken over by two addresses in the same run"),
+        format!(
+            "One resource address destroys it. Another is to take over an object of that name, in a \
+             cluster that is known only in the apply. If both mean the same object, it may be \
+             deleted before it is taken over.\n\n\
+             If only the address changed, say so, and nothing is destroyed:\n\n  {MOVED}"
+        ),
+    )
+}
+
+/// What there is after an object was deleted that was to be taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aftermath {
+    MadeAnew,
+    NotThere,
+}
+
+/// One address has destroyed what another was to take over, as only the apply could show.
+pub(crate) fn deleted_before_taken(key: &ObjectKey, aftermath: Aftermath) -> Diagnostic {
+    let what = "Another resource address destroyed it, and this one was to take it over with `adopt = \
+                true`. That both mean the same object was known only in the apply.";
+    let moved = format!(
+        "Where only the address of a resource changes, say so before the apply, and nothing is \
+         destroyed:\n\n  {MOVED}"
+    );
+    match aftermath {
+        Aftermath::MadeAnew => Diagnostic::warning(
+            format!("{key} was deleted in this run, and made anew instead of taken over"),
+            paragraphs([
+                what,
+                "The new object holds what you wrote, and nothing else that the old one held.",
+                &moved,
+            ]),
+        ),
+        Aftermath::NotThere => Diagnostic::error(
+            format!("{key} was deleted in this run before it could be taken over"),
+            paragraphs([what, "Run again: the next apply makes it.", &moved]),
+        ),
+    }
+}
+
 /// Two addresses of one configuration mean the same object.
 pub(crate) fn made_twice(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(

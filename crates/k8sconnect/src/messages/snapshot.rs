@@ -29,7 +29,7 @@ use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use serde_json::json;
 use tfplugin::{AttributePath, Diagnostic, Mismatch};
 
-use super::addresses::Stage;
+use super::addresses::{Aftermath, Stage};
 use super::blast::Fate;
 use super::connection::Entry;
 use super::manifest::Attribute;
@@ -162,6 +162,9 @@ fn object_messages() -> Vec<Diagnostic> {
         object::taken_over_in_this_run(key),
         deletion::protected_from_remaking(key),
         addresses::destroyed_and_made(key),
+        addresses::may_be_destroyed_and_made(key),
+        addresses::deleted_before_taken(key, Aftermath::MadeAnew),
+        addresses::deleted_before_taken(key, Aftermath::NotThere),
         addresses::made_twice(key),
         addresses::made_and_patched(key),
         addresses::held_twice(key),

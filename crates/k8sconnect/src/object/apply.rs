@@ -31,8 +31,9 @@ use crate::connect::Reach;
 use crate::guard;
 use crate::leaves;
 use crate::leaves::ProjectionMap;
+use crate::messages::addresses::Aftermath;
 use crate::session::Session;
-use crate::terms::Terms;
+use crate::terms::{Adoption, Terms};
 use crate::{MANAGER, messages};
 
 /// How long the server may go by the old schema after a definition was changed in this run, and how
@@ -50,7 +51,19 @@ pub(crate) async fn create(
     let Create { planned, private, config } = request;
     let work = Work::begin(session, &planned, &config).await?;
     let concealment = new_key()?;
-    let made = creation::make(&work).await?;
+    let made = creation::make(&work).await;
+    let (host, key) = (work.cluster.host(), work.manifest.key());
+    let deleted =
+        work.terms.adoption == Adoption::TakeOver && session.memory.has_deleted(host, key);
+    let made = made.map_err(|mut refused| {
+        if deleted {
+            refused.push(messages::addresses::deleted_before_taken(key, Aftermath::NotThere));
+        }
+        refused
+    })?;
+    if deleted {
+        notices.push(messages::addresses::deleted_before_taken(key, Aftermath::MadeAnew));
+    }
     definitions::note_written(session, &work.cluster, &made.location);
     notices.extend(messages::object::warnings_about(&work.manifest, &made.answer.warnings));
     let kind = Some(made.location.kind.clone());

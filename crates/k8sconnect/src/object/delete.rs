@@ -61,6 +61,9 @@ pub(crate) async fn plan(
         session.memory.note_home(held.uid(), cluster.host());
     }
     addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
+    if session.memory.note_ending(held.key()) {
+        notices.push(messages::addresses::may_be_destroyed_and_made(held.key()));
+    }
     let location = async |cluster: &Cluster| held.location(cluster).await;
     ending.check(session, location, held.uid()).await?;
     match held.terms.deletion.protection {
@@ -127,6 +130,12 @@ pub(crate) async fn delete(
                 notices.push(messages::object::taken_over(key, &id));
                 return Ok(());
             }
+        }
+        if session.memory.is_being_taken(uid_of(&live), held.id()) {
+            return Err(messages::addresses::destroyed_and_made(key).into());
+        }
+        if held.model.adopt.known() != Some(&true) {
+            session.memory.note_deleted(cluster.host(), &location.key());
         }
         let deletion = Deletion {
             uid: uid_of(&live),

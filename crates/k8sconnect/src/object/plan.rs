@@ -117,6 +117,12 @@ pub(crate) async fn plan(
         (Terms::read(&config)?, session.reach(&config.cluster, &config.cluster_name)?)
     else {
         notices.push(messages::object::terms_unknown());
+        if held.is_none()
+            && config.adopt.known() == Some(&true)
+            && session.memory.note_wanted_somewhere(desired.key())
+        {
+            notices.push(messages::addresses::may_be_destroyed_and_made(desired.key()));
+        }
         return Ok(planned(later(proposed, held.as_ref())));
     };
     let desired = desired.hiding(&terms.hidden);

@@ -3,7 +3,7 @@
 
 use serde_json::{Value as Json, json};
 use tfplugin::harness::{Action, Core, State};
-use tfplugin::{Capabilities, Value};
+use tfplugin::{Capabilities, Data, Value};
 
 use crate::world::{OBJECT, World, value};
 
@@ -149,6 +149,54 @@ async fn an_object_is_one_in_whatever_version_it_is_written() {
     let read = core.read(OBJECT, &held).await.unwrap().present().unwrap();
     let refused = core.plan(OBJECT, &scaler("v1", false), Some(&read)).await.unwrap_err();
     says(&refused.to_string(), &["by two addresses"]);
+}
+
+/// Where a body, or a cluster, is known only in the apply, no plan can refuse it.
+#[tokio::test]
+async fn what_another_address_of_the_run_deleted_is_not_made_anew_without_a_word() {
+    let adopting = json!({ "adopt": true });
+    let story = Story::new(json!({})).await;
+    let end = story.run().await.plan_destroy(OBJECT, &story.state).await.unwrap();
+    let mut late = story.run().await.plan(OBJECT, &story.config(), None).await.unwrap_err();
+    says(&late.to_string(), &["exists already"]);
+
+    // The one that takes it over comes first: it stays.
+    let core = story.run().await;
+    core.plan(OBJECT, &story.config_with(adopting.clone()), None).await.unwrap();
+    late = core.apply(OBJECT, &story.config(), Some(&story.state), &end).await.unwrap_err();
+    says(&late.to_string(), &LOST);
+    assert!(late.stored().is_some());
+
+    // The one that destroys it comes first.
+    let core = story.run().await;
+    core.apply(OBJECT, &story.config(), Some(&story.state), &end).await.unwrap();
+    let config = story.config_with(adopting);
+    let plan = core.plan(OBJECT, &config, None).await.unwrap();
+    let made = core.apply(OBJECT, &config, None, &plan).await.unwrap();
+    let told = format!("{:?}", made.diagnostics);
+    says(&told, &["was deleted in this run, and made anew instead of taken over", "moved {"]);
+}
+
+#[tokio::test]
+async fn what_is_to_be_taken_over_who_knows_where_is_doubted_where_one_of_its_name_goes() {
+    let story = Story::new(json!({})).await;
+    let unknown = Value::Known(Data::object([
+        ("adopt", Value::from(true)),
+        ("yaml_body", Value::from(story.world.config_map("it").as_str())),
+        ("cluster", Value::Unknown),
+    ]));
+    for order in [["plan", "end"], ["end", "plan"]] {
+        let core = story.run().await;
+        let mut told = String::new();
+        for step in order {
+            let plan = match step {
+                "plan" => core.plan(OBJECT, &unknown, None).await.unwrap(),
+                _ => core.plan_destroy(OBJECT, &story.state).await.unwrap(),
+            };
+            told = format!("{:?}", plan.diagnostics);
+        }
+        says(&told, &["may be destroyed and taken over by two addresses", "moved {"]);
+    }
 }
 
 #[tokio::test]
