@@ -234,8 +234,15 @@ pub(crate) fn no_such_manager(
     )
 }
 
+/// What is to be applied of what was imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    AsImported,
+    Another,
+}
+
 /// The first plan after an import.
-pub(crate) fn takes_over(key: &ObjectKey, takeover: &Takeover) -> Diagnostic {
+pub(crate) fn takes_over(key: &ObjectKey, takeover: &Takeover, body: Body) -> Diagnostic {
     let mut names: Vec<_> =
         takeover.holders.iter().map(|manager| format!("`{}`", manager.name)).collect();
     names.sort();
@@ -290,6 +297,13 @@ pub(crate) fn takes_over(key: &ObjectKey, takeover: &Takeover) -> Diagnostic {
             &whose,
             &other,
             &changes,
+            match body {
+                Body::AsImported => "",
+                Body::Another => {
+                    "What was imported and your `yaml_body` leaves out stays on the object as long as \
+                     another manager holds it."
+                }
+            },
             match takeover.fields {
                 0 => "",
                 _ => "To leave a field to others, remove it from `yaml_body` before you apply.",

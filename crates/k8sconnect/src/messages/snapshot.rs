@@ -265,7 +265,7 @@ fn upgrade_messages() -> Vec<Diagnostic> {
 }
 
 fn whereabouts_messages() -> Vec<Diagnostic> {
-    use super::whereabouts::{NoWay, Way};
+    use super::whereabouts::{Met, NoWay, Way};
     use k8sconnect_cluster::Error::{Refused, Unauthorized};
 
     let web = web();
@@ -301,7 +301,8 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::another_cluster(key, &there, ownership::Whose::Patch),
         whereabouts::refreshed_who_knows_where(key, &there),
         whereabouts::absence_unproved(key, &there),
-        whereabouts::home_forgotten(key, &there),
+        whereabouts::home_forgotten(key, &there, Met::Nothing),
+        whereabouts::home_forgotten(key, &there, Met::Namesake),
         whereabouts::not_there_by_new_way(key, ownership::Whose::Object),
         whereabouts::gone_unseen(key, crate::guard::Way::Changed),
         whereabouts::gone_unseen(key, crate::guard::Way::AsBefore),

@@ -162,15 +162,33 @@ fn unrecognised(host: &Host) -> String {
     )
 }
 
+/// What a deletion came upon instead of its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Met {
+    Nothing,
+    /// Another object of the same name.
+    Namesake,
+}
+
 /// A deletion knows nothing of the cluster, and does not find what it is to end.
-pub(crate) fn home_forgotten(key: &ObjectKey, host: &Host) -> Diagnostic {
+pub(crate) fn home_forgotten(key: &ObjectKey, host: &Host, met: Met) -> Diagnostic {
+    let (summary, found) = match met {
+        Met::Nothing => (
+            format!("{key} was not found, and whether this is its cluster cannot be told"),
+            format!("What is looked for is not at `{host}`"),
+        ),
+        Met::Namesake => (
+            format!("{key} is another object, and whether this is its cluster cannot be told"),
+            format!("The object of that name at `{host}` has another uid than the one in state"),
+        ),
+    };
     Diagnostic::error(
-        format!("{key} was not found, and whether this is its cluster cannot be told"),
+        summary,
         paragraphs([
             &format!(
-                "Which cluster it belongs to is kept in private state, which does not \
-                 reach the deletion of a tainted resource. What is looked for is not at `{host}`: \
-                 it is gone, or the connection leads to another cluster. Nothing was changed."
+                "{found}: the one that is looked for is gone, or the connection leads to another \
+                 cluster. Which cluster it belongs to is kept in private state, which does not \
+                 reach the deletion of a tainted resource. Nothing was changed."
             ),
             "Check that the connection leads to its cluster, then plan \
              again: a refresh can tell, and drops what is gone. Or clear the mark with `terraform \

@@ -28,6 +28,7 @@ use crate::messages;
 use crate::messages::blast::Fate;
 use crate::messages::ownership;
 use crate::messages::refusal::Subject;
+use crate::messages::whereabouts::Met;
 use crate::session::Session;
 use crate::terms::{Protection, Stuck};
 
@@ -102,9 +103,9 @@ pub(crate) async fn delete(
         let live = match cluster.get(&location).await.map_err(|error| not_deleted(error, None))? {
             Found::Object(answer) => answer.object,
             Found::Absent(_) if met => return Ok(()),
-            Found::Absent(_) => return gone_from_home(&cluster, &held).await,
+            Found::Absent(_) => return gone_from_home(&cluster, &held, Met::Nothing).await,
             Found::NotServed(_) => match unserved(&targets, &location, key).await? {
-                Unserved::Gone => return gone_from_home(&cluster, &held).await,
+                Unserved::Gone => return gone_from_home(&cluster, &held, Met::Nothing).await,
                 Unserved::Moved(at) => {
                     location = at;
                     continue;
@@ -113,12 +114,12 @@ pub(crate) async fn delete(
         };
         match whose(&held, &live) {
             Whose::Ours if uid_of(&live) != held.uid() => {
-                gone_from_home(&cluster, &held).await?;
+                gone_from_home(&cluster, &held, Met::Namesake).await?;
             }
             Whose::Ours => met = true,
             Whose::AnotherObject if met => return Ok(()),
             Whose::AnotherObject => {
-                gone_from_home(&cluster, &held).await?;
+                gone_from_home(&cluster, &held, Met::Namesake).await?;
                 notices.push(messages::object::replaced_by_others(key));
                 return Ok(());
             }

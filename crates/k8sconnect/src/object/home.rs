@@ -8,6 +8,7 @@ use super::held::Held;
 use crate::guard::{self, Absence};
 use crate::messages;
 use crate::messages::ownership::Whose;
+use crate::messages::whereabouts::Met;
 
 pub(crate) async fn absence(cluster: &Cluster, held: &Held) -> Absence {
     guard::absence(&Targets::from(cluster), held.stored.cluster.as_deref()).await
@@ -30,9 +31,13 @@ pub(crate) async fn looked_for_at_home(cluster: &Cluster, held: &Held) -> Result
 /// The same for a deletion. That of a tainted object comes without private state, and knows nothing
 /// of the cluster: whatever it does not find there may live elsewhere. State of the Go provider never
 /// knew more than that, and has no uid.
-pub(crate) async fn gone_from_home(cluster: &Cluster, held: &Held) -> Result<(), Diagnostics> {
+pub(crate) async fn gone_from_home(
+    cluster: &Cluster,
+    held: &Held,
+    met: Met,
+) -> Result<(), Diagnostics> {
     if held.stored.is_blank() && !held.uid().is_empty() {
-        return Err(messages::whereabouts::home_forgotten(held.key(), cluster.host()).into());
+        return Err(messages::whereabouts::home_forgotten(held.key(), cluster.host(), met).into());
     }
     looked_for_at_home(cluster, held).await
 }

@@ -23,6 +23,7 @@ use crate::guard::{self, Absence, Ending};
 use crate::look::{Unserved, unserved};
 use crate::messages;
 use crate::messages::ownership::Whose;
+use crate::messages::whereabouts::Met;
 use crate::session::Session;
 
 pub(crate) async fn plan(
@@ -142,7 +143,9 @@ fn bears_witness(held: &Held, live: &Json) -> bool {
 /// There is nothing to hand back only if that was looked for in the cluster that was patched.
 async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagnostics> {
     if !knows_home(held) {
-        return Err(messages::whereabouts::home_forgotten(&held.key, targets.host()).into());
+        return Err(
+            messages::whereabouts::home_forgotten(&held.key, targets.host(), Met::Nothing).into()
+        );
     }
     let host = targets.host();
     match guard::absence(targets, held.stored.cluster.as_deref()).await {

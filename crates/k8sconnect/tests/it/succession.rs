@@ -88,3 +88,25 @@ async fn an_address_out_of_range_is_a_mistake_and_no_reason_to_delete() {
         world.core().destroy(OBJECT, &state).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_tainted_object_that_others_made_anew_is_said_to_be_another_one() {
+    let world = World::new().await;
+    let body = world.config_map("it");
+    let state = world.create(&body).await.unwrap();
+    let tainted = State { tainted: true, ..state };
+    let config = world.config(&body);
+    // A saved plan, which is applied without another look.
+    let core = world.core();
+    let read =
+        State { tainted: true, ..core.read(OBJECT, &tainted).await.unwrap().present().unwrap() };
+    let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
+    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "it");
+    world.cluster.delete(&target).await.unwrap();
+    let other = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "it", "namespace": world.namespace.name()}});
+    world.cluster.act_as("others").apply(other).await.unwrap();
+    let told = refused(world.core().apply(OBJECT, &config, Some(&read), &plan).await);
+    assert!(told.contains("is another object") && told.contains("has another uid"), "{told}");
+    assert!(!told.contains("was not found"), "{told}");
+}

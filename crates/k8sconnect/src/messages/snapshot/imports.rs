@@ -7,6 +7,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::import_id::{Chosen, ImportIdError};
     use k8sconnect_core::plan::Takeover;
 
+    use super::import::Body;
+
     let web = web();
     let contexts = ["prod".to_owned(), "stage".to_owned()];
     let unknown = ConnectionError::UnknownContext {
@@ -48,9 +50,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         import::not_there(web.key(), &import::Source::Default),
         import::is_going(web.key()),
         import::no_such_manager(web.key(), &Chosen::HeldBy("helm".into()), &none),
-        import::takes_over(web.key(), &as_it_is),
-        import::takes_over(web.key(), &bare),
-        import::takes_over(web.key(), &changed),
+        import::takes_over(web.key(), &as_it_is, Body::AsImported),
+        import::takes_over(web.key(), &as_it_is, Body::Another),
+        import::takes_over(web.key(), &bare, Body::AsImported),
+        import::takes_over(web.key(), &changed, Body::Another),
         import::another_object(web.key(), &[("metadata.name", "web".into(), "shop".into())]),
         import::not_as_it_is((&web).into(), &immutable),
     ]

@@ -14,6 +14,7 @@ use super::whereabouts;
 use super::{Asked, Change, later};
 use crate::leaves;
 use crate::memory::{Outlook, Recollection, Seen};
+use crate::messages::import::Body;
 use crate::messages::refusal::Subject;
 use crate::moment::Moment;
 use crate::object::held::Held;
@@ -100,7 +101,11 @@ pub(super) async fn plan(
                 let takeover = planner
                     .takeover(asked.desired, concealment, live, &answer.object)
                     .map_err(unreadable)?;
-                notices.push(messages::import::takes_over(key, &takeover));
+                let body = match asked.desired.is_same_body(&held.manifest) {
+                    true => Body::AsImported,
+                    false => Body::Another,
+                };
+                notices.push(messages::import::takes_over(key, &takeover, body));
             }
             if decision.spelling == Spelling::Former {
                 state.yaml_body = held.model.yaml_body.clone();
