@@ -1,7 +1,8 @@
 //! What can be known of a former body that nobody stored.
 //!
 //! Its fields are known from what was kept of the write, and their values as far as the object
-//! holds them. What neither tells is which maps were written empty; the hashes that were kept do.
+//! holds them. What neither tells is which maps and lists were written empty; the hashes that were kept
+//! do.
 
 use serde_json::{Value, json};
 
@@ -14,22 +15,25 @@ use crate::owners::Owners;
 use crate::projection::{ConcealmentKey, Leaf};
 
 impl Kept {
-    /// A body of which only the maps stand that were written empty, and nothing where a field of
-    /// ours had no value to show.
+    /// A body of which only the maps and lists stand that were written empty, and nothing where a
+    /// field of ours had no value to show.
     pub fn traces(&self, manager: &str, key: Option<&ConcealmentKey>) -> Value {
         let mut traces = json!({});
-        let empty = json!({});
+        let empty = [json!({}), json!([])];
         let named = |path: &FieldPath| {
             !path.names_its_item() && matches!(path.elements().last(), Some(PathElement::Field(_)))
         };
         let ours = self.owners.applied_by(manager).leaves();
         for path in ours.into_iter().filter(named) {
-            let concealed = Leaf::Concealed(empty.clone());
-            let was_empty = |text: &String| concealed.text(&path, key).as_ref() == Some(text);
-            match self.texts.get(&path) {
-                Some(text) if was_empty(text) => put(&mut traces, &path, &empty),
-                Some(_) => {}
-                None => put(&mut traces, &path, &Value::Null),
+            let Some(text) = self.texts.get(&path) else {
+                put(&mut traces, &path, &Value::Null);
+                continue;
+            };
+            let told_by = |empty: &&Value| {
+                Leaf::Concealed((*empty).clone()).text(&path, key).as_ref() == Some(text)
+            };
+            if let Some(empty) = empty.iter().find(told_by) {
+                put(&mut traces, &path, empty);
             }
         }
         traces
@@ -80,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn a_map_that_was_written_empty_is_told_from_one_that_others_filled() {
+    fn what_was_written_empty_is_told_from_what_others_filled_or_the_server_dropped() {
         let ignoring = Ignoring::default();
         let key = ConcealmentKey([5; 32]);
-        let fields = json!({"f:spec": {"f:labels": {}, "f:size": {}, "f:paused": {},
+        let fields = json!({"f:spec": {"f:labels": {}, "f:size": {}, "f:paused": {}, "f:args": {},
             "f:ports": {"k:{\"port\":80}": {"f:port": {}, "f:extra": {}}}}});
         let body = "{apiVersion: v1, kind: X, metadata: {name: x}, \
-            spec: {labels: {}, size: 3, paused: false, ports: [{port: 80, extra: {}}]}}";
+            spec: {labels: {}, size: 3, paused: false, args: [], ports: [{port: 80, extra: {}}]}}";
         let written = Manifest::parse(body).unwrap().never_stored("1");
         let content = |labels| json!({"metadata": {}, "spec": {"labels": labels, "size": 3, "ports": [{"port": 80, "extra": {}}]}});
         let answer = object(&fields, content(json!({})));
@@ -95,7 +99,7 @@ mod tests {
         let traces = kept.traces(US, Some(&key));
         assert_eq!(
             traces,
-            json!({"spec": {"labels": {}, "paused": null, "ports": [{"port": 80, "extra": {}}]}})
+            json!({"spec": {"labels": {}, "paused": null, "args": [], "ports": [{"port": 80, "extra": {}}]}})
         );
 
         let former = Manifest::remembered(written.key().clone(), "1", traces);

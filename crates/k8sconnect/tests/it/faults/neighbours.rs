@@ -100,6 +100,25 @@ async fn a_webhook_that_hangs_lets_the_plan_go_on_and_fails_the_write_with_nothi
     changes_in_the_end(&world, &config, &state).await;
 }
 
+/// What the plan knew must not become unknown.
+#[tokio::test]
+async fn a_webhook_that_hangs_only_when_it_is_applied_is_an_error_with_nothing_lost() {
+    let world = World::new().await;
+    let (state, config) = about_to_change(&world).await;
+    let plan = planned(&world, &config, &state, Result::is_ok).await.unwrap();
+    let webhook = Webhook::silent(world.cluster).await.unwrap();
+    let asked = Asked::about(&world, &webhook).await;
+    let hangs = |plan: &Result<PlanOutcome, Failure>| {
+        plan.as_ref().is_ok_and(|plan| !plan.diagnostics.is_empty())
+    };
+    planned(&world, &config, &state, hangs).await.unwrap();
+    let failure = world.core().apply(OBJECT, &config, Some(&state), &plan).await.unwrap_err();
+    assert!(failure.to_string().contains("needs a webhook that does not answer"), "{failure}");
+    assert_eq!(failure.stored().map(|kept| &kept.value), Some(&state.value));
+    asked.lift().await;
+    changes_in_the_end(&world, &config, &state).await;
+}
+
 #[tokio::test]
 async fn a_webhook_that_refuses_dry_runs_is_a_plan_error_in_its_words_with_nothing_lost() {
     let world = World::new().await;
