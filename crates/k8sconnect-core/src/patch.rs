@@ -28,7 +28,7 @@ mod position;
 mod restore;
 mod script;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::identity::ObjectKey;
 use crate::manifest::Manifest;
@@ -233,10 +233,6 @@ pub(crate) fn covers(value: &Value, written: &Value) -> bool {
         }
         (value, written) => crate::field::atom::same(value, written),
     }
-}
-
-pub(crate) fn is_empty_map(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty)
 }
 
 #[cfg(test)]

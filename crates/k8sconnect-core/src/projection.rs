@@ -260,7 +260,7 @@ fn is_empty(value: &Value) -> bool {
     is_empty_map(value) || value.as_array().is_some_and(Vec::is_empty)
 }
 
-fn is_empty_map(value: &Value) -> bool {
+pub(crate) fn is_empty_map(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty)
 }
 

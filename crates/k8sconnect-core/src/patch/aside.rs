@@ -7,11 +7,12 @@
 use serde_json::Value;
 
 use super::outcome::Written;
-use super::{Form, Patch, is_empty_map};
+use super::{Form, Patch};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::{at, step_written};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::owners::Owners;
+use crate::projection::is_empty_map;
 
 /// Finalizers that come and go with a patch.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 use super::mark::{Footprint, Mark};
 use super::place::Shape;
 use super::script::Script;
-use super::{Form, Patch, is_empty_map};
+use super::{Form, Patch};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::identity::without_marks;
 use crate::owners::Owners;
-use crate::projection::{Leaf, Projection, View, project};
+use crate::projection::{Leaf, Projection, View, is_empty_map, project};
 use crate::secrecy::Secrecy;
 
 /// An object after a write, or a dry-run of it, and the manager that wrote.

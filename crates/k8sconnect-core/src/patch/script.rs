@@ -7,17 +7,17 @@
 
 use serde_json::{Value, json};
 
+use super::covers;
 use super::mark::{Footprint, Mark};
 use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
 use super::position::Positions;
-use super::{covers, is_empty_map};
 use crate::field::atom::same;
 use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
 use crate::identity::is_mark;
-use crate::projection::{ConcealmentKey, Texts};
+use crate::projection::{ConcealmentKey, Texts, is_empty_map};
 use crate::secrecy::Secrecy;
 use crate::yaml::NESTING_LIMIT;
 
