@@ -32,12 +32,13 @@ use crate::warnings::warnings;
 #[derive(Clone)]
 pub struct Cluster {
     shared: Arc<Shared>,
+    /// What whoever asked for this handle calls the cluster.
+    called: Option<String>,
     deadline: Option<Instant>,
 }
 
 struct Shared {
     host: Host,
-    called: Option<String>,
     credentials: Credentials,
     transports: Transports,
     kinds: Kinds,
@@ -76,7 +77,6 @@ impl Cluster {
         let shared = Shared {
             nobody,
             host: connection.host.clone(),
-            called: connection.called.clone(),
             credentials: Credentials::new(connection, stop.clone())?,
             transports: Transports::new(connection)?,
             kinds: Kinds::default(),
@@ -86,7 +86,7 @@ impl Cluster {
             watches: Arc::new(Semaphore::new(WATCHES)),
             stop,
         };
-        Ok(Self { shared: Arc::new(shared), deadline: None })
+        Ok(Self { shared: Arc::new(shared), called: connection.called.clone(), deadline: None })
     }
 
     pub fn host(&self) -> &Host {
@@ -97,12 +97,23 @@ impl Cluster {
     /// until then what may be repeated is repeated.
     #[must_use]
     pub fn until(&self, deadline: Instant) -> Self {
-        Self { shared: self.shared.clone(), deadline: Some(deadline) }
+        Self { deadline: Some(deadline), ..self.clone() }
+    }
+
+    /// The same cluster, as another part of the configuration calls it.
+    #[must_use]
+    pub(crate) fn called(&self, name: Option<&str>) -> Self {
+        Self { called: name.map(str::to_owned), ..self.clone() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_shared_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// How errors name it.
-    fn server(&self) -> Server {
-        Server { host: self.host().to_string(), called: self.shared.called.clone() }
+    pub(crate) fn server(&self) -> Server {
+        Server { host: self.host().to_string(), called: self.called.clone() }
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -179,8 +190,11 @@ impl Cluster {
             match &ended {
                 Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.is_passing() => {
                     self.shared.standing.put_off();
+                    if let Some(error) = self.shared.standing.closed(&call.path, whose) {
+                        return Err(error);
+                    }
                 }
-                Ok(_) => self.shared.standing.served(),
+                Ok(_) => self.shared.standing.served(&call.path),
                 Err(_) => {}
             }
 
@@ -232,7 +246,7 @@ impl Cluster {
             let out_of_time = attempts.may_repeat(ending);
             let given_up = |error: Error| {
                 if out_of_time {
-                    self.shared.standing.gave_up(&error, started.elapsed(), whose);
+                    self.shared.standing.gave_up(&call.path, &error, started.elapsed(), whose);
                 }
                 error
             };

@@ -2,7 +2,8 @@
 //!
 //! Pure values, all text already read: where they came from (a kubeconfig, a provider block) is
 //! [`crate::kubeconfig`]'s and the provider's business. Two connections that differ in anything
-//! at all have different digests, and so never share a client, a token or a discovery cache.
+//! but what they are called have different digests, and so never share a client, a token or a
+//! discovery cache.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -51,10 +52,11 @@ impl Connection {
         self.auth == Auth::None && self.tls.identity.is_none()
     }
 
-    /// Covers every field: equal digests mean that one client serves both.
+    /// Covers every field but what the connection is called: equal digests mean that one client
+    /// serves both.
     pub fn digest(&self) -> [u8; 32] {
         // Destructured without `..`, so that a new field cannot be forgotten here.
-        let Self { host, tls, auth, impersonation, called, user, proxy } = self;
+        let Self { host, tls, auth, impersonation, called: _, user, proxy } = self;
         let Tls { trust, server_name, identity } = tls;
         let mut sum = Sum::default();
         sum.text(&host.to_string());
@@ -76,7 +78,6 @@ impl Connection {
                 sum.many(extra.iter().flat_map(|(name, value)| [name, value]))
             }
         };
-        sum.maybe(called.as_deref());
         sum.maybe(user.as_deref());
         sum.maybe(proxy.as_ref().map(Secret::expose));
         sum.0.finalize().into()

@@ -2,7 +2,8 @@
 //!
 //! Ten resources that start at once with the same connection get the same client, the same run
 //! of a credential plugin and the same discovery. The key is a digest of everything a connection
-//! is: a host alone would hand one user's client to another.
+//! is: a host alone would hand one user's client to another. What it is called is none of that, so
+//! that two names for one connection share it too; each handle keeps its name for errors.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +15,7 @@ use crate::stop::Stop;
 
 #[derive(Default)]
 pub struct Pool {
-    clusters: Mutex<HashMap<[u8; 32], Arc<Cluster>>>,
+    clusters: Mutex<HashMap<[u8; 32], Cluster>>,
     stop: Stop,
 }
 
@@ -25,13 +26,13 @@ impl Pool {
         let mut clusters = self.clusters.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = connection.digest();
         if let Some(cluster) = clusters.get(&digest) {
-            return Ok(cluster.clone());
+            return Ok(Arc::new(cluster.called(connection.called.as_deref())));
         }
         // Building one takes microseconds, so that the lock may be held: two callers never build
         // it twice.
-        let cluster = Arc::new(Cluster::new(connection, self.stop.clone())?);
+        let cluster = Cluster::new(connection, self.stop.clone())?;
         clusters.insert(digest, cluster.clone());
-        Ok(cluster)
+        Ok(Arc::new(cluster))
     }
 
     /// The user asked to stop: nothing is tried again from now on, and no plugin is started. What
@@ -51,9 +52,22 @@ mod tests {
         let mut connection = Connection::to("https://127.0.0.1:6443".parse().unwrap());
         connection.tls.trust = crate::Trust::Anyone;
         let first = pool.cluster(&connection).await.unwrap();
-        assert!(Arc::ptr_eq(&first, &pool.cluster(&connection.clone()).await.unwrap()));
+        assert!(first.is_shared_with(&*pool.cluster(&connection.clone()).await.unwrap()));
         connection.auth = crate::Auth::Token("other".into());
-        assert!(!Arc::ptr_eq(&first, &pool.cluster(&connection).await.unwrap()));
+        assert!(!first.is_shared_with(&*pool.cluster(&connection).await.unwrap()));
+    }
+
+    #[tokio::test]
+    async fn two_names_of_one_connection_share_a_cluster_and_each_is_told_by_its_own() {
+        let pool = Pool::default();
+        let mut connection = Connection::to("https://127.0.0.1:6443".parse().unwrap());
+        connection.called = Some("east".into());
+        let east = pool.cluster(&connection).await.unwrap();
+        connection.called = Some("main".into());
+        let main = pool.cluster(&connection).await.unwrap();
+        assert!(east.is_shared_with(&main));
+        assert_eq!(east.server().to_string(), "`https://127.0.0.1:6443` (`east`)");
+        assert_eq!(main.server().to_string(), "`https://127.0.0.1:6443` (`main`)");
     }
 
     #[tokio::test]

@@ -7,6 +7,8 @@ use tokio::net::TcpListener;
 use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(2);
+const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
+                    Content-Length: 4\r\n\r\nbusy";
 
 /// A server that answers everything with these words, and how often it was asked.
 async fn answering(words: &'static str) -> (Cluster, Arc<AtomicUsize>) {
@@ -64,8 +66,6 @@ async fn a_dead_server_is_waited_for_once_however_many_objects_there_are() {
 
 #[tokio::test]
 async fn a_server_that_only_puts_off_is_waited_for_once() {
-    const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
-                        Content-Length: 4\r\n\r\nbusy";
     let (cluster, asked) = answering(BUSY).await;
     let (took, errors) = all_ask(&cluster, 30).await;
     // One after another, ten of a kind would take ten times as long, and ask three times each.
@@ -73,6 +73,19 @@ async fn a_server_that_only_puts_off_is_waited_for_once() {
     let asked = asked.load(Ordering::Relaxed);
     assert!(asked < 30, "{asked} requests for thirty");
     assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_has_served_and_puts_off_from_then_on_is_waited_for_once_per_group() {
+    let (cluster, asked) = answering(BUSY).await;
+    cluster.shared.standing.served("/version");
+    let (took, errors) = all_ask(&cluster, 30).await;
+    assert!(took < PATIENCE * 2, "{took:?} for thirty");
+    assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
+    let before = asked.load(Ordering::Relaxed);
+    let (took, _) = all_ask(&cluster, 3).await;
+    assert!(took < PATIENCE / 2, "{took:?} behind them");
+    assert_eq!(asked.load(Ordering::Relaxed) - before, 3, "it may be back");
 }
 
 #[tokio::test]

@@ -140,12 +140,12 @@ async fn takeover(
     notices: &mut Diagnostics,
 ) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
     let taken = adoption(asked, location, live, notices).await;
-    let applying = asked.ctx.capabilities().deferral_allowed;
-    let may_apply = applying || !asked.session.memory.has_read_any();
-    if taken.is_ok() || !may_apply || !must_be_replaced(asked, location, live).await? {
+    let moment = Moment::of_creation(asked.ctx, asked.session);
+    let planning = moment == Moment::Planning;
+    if taken.is_ok() || planning || !must_be_replaced(asked, location, live).await? {
         return taken;
     }
-    if !applying {
+    if moment == Moment::Unclear {
         notices.push(messages::addresses::in_the_way(asked.key(), live));
     }
     Ok(Value::Unknown)
