@@ -52,9 +52,9 @@ mod tests {
         let mut connection = Connection::to("https://127.0.0.1:6443".parse().unwrap());
         connection.tls.trust = crate::Trust::Anyone;
         let first = pool.cluster(&connection).await.unwrap();
-        assert!(first.is_shared_with(&*pool.cluster(&connection.clone()).await.unwrap()));
+        assert!(first.is_shared_with(&pool.cluster(&connection.clone()).await.unwrap()));
         connection.auth = crate::Auth::Token("other".into());
-        assert!(!first.is_shared_with(&*pool.cluster(&connection).await.unwrap()));
+        assert!(!first.is_shared_with(&pool.cluster(&connection).await.unwrap()));
     }
 
     #[tokio::test]
