@@ -4,13 +4,17 @@
 //! be dropped: a field that we alone own and no longer send would be deleted, or fall back to its
 //! default. So, leaf by leaf: what we alone own keeps being sent, with the value that it has now;
 //! what others own, or nobody, is left out. Ignored fields are never shown and never compared.
+//!
+//! A key of a free map, or of a map of maps or lists, is owned apart from what it holds: whoever
+//! stops sending it has the server delete it with all that others put there. So it is sent on, as
+//! an empty one, where nothing in it is.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use crate::field::pattern::{PatternError, Relation};
-use crate::field::walk::{Items, at, step, written_index};
+use crate::field::walk::{Items, at, at_written, step, written_index};
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::manifest::Manifest;
 use crate::owners::Owners;
@@ -100,20 +104,41 @@ impl Ignoring {
         ignored.members().into_iter().filter(|path| !path.names_its_item()).collect()
     }
 
-    /// The set without what is ignored.
+    /// The set without what is ignored, and without keys that nothing else is left of.
     pub fn rest(&self, set: FieldSet, object: &Value) -> FieldSet {
         if self.is_empty() {
             return set;
         }
-        set.difference(&self.among(&set, object))
+        let mut rest = set.difference(&self.among(&set, object));
+        for leaf in rest.leaves() {
+            let holds = !at(object, &leaf).is_some_and(is_scalar);
+            if holds && self.reaches_into(&leaf, object) {
+                rest.remove_tree(&leaf);
+            }
+        }
+        rest
     }
 
-    /// Patterns that reach into a leaf, which is owned whole or not at all.
-    pub fn reaching_into_leaves(&self, set: &FieldSet, object: &Value) -> Vec<(String, FieldPath)> {
-        let leaves: Vec<_> = set
+    fn reaches_into(&self, path: &FieldPath, object: &Value) -> bool {
+        let into = Some(Relation::ReachesInto);
+        self.patterns.iter().any(|pattern| pattern.relation(path, object) == into)
+            || self.yielded.values().any(|fields| has_parts(fields, path))
+    }
+
+    /// Patterns that reach into a leaf, which is owned whole or not at all. Where anybody owns a
+    /// part of one, it is none.
+    pub fn reaching_into_leaves(
+        &self,
+        object: &Value,
+        owners: &Owners,
+        manager: &str,
+    ) -> Vec<(String, FieldPath)> {
+        let is_shared = |path: &FieldPath| owners.0.iter().any(|o| has_parts(&o.fields, path));
+        let leaves: Vec<_> = owners
+            .applied_by(manager)
             .leaves()
             .into_iter()
-            .filter(|path| at(object, path).is_some_and(holds_something))
+            .filter(|path| at(object, path).is_some_and(holds_something) && !is_shared(path))
             .collect();
         let mut reaching = Vec::new();
         for pattern in &self.patterns {
@@ -171,15 +196,22 @@ impl Ignoring {
         let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
         let mut candidates = leaves_of(written, &known, live);
         candidates = candidates.union(&ours.leaves().into_iter().collect());
+        let mut left = Vec::new();
         for path in self.among(&candidates, live).members() {
             let held_by_others = owners.others(manager).any(|o| o.fields.below(&path).is_some());
             let held_by_us = ours.below(&path).is_some();
             match at(live, &path) {
                 Some(value) if held_by_us && !held_by_others => put(&mut body, &path, value),
-                _ if item_is_there(live, &path) => take(&mut body, path.elements()),
+                _ if item_is_there(live, &path) => {
+                    take(&mut body, path.elements());
+                    left.push(path);
+                }
                 // The item that held it is gone; to bring it back, the user's value is needed.
                 _ => {}
             }
+        }
+        for path in left {
+            keep_the_way(&mut body, &path, live, &ours, &known);
         }
         body
     }
@@ -268,6 +300,36 @@ fn item_is_there(live: &Value, path: &FieldPath) -> bool {
         Some(last) => elements[..=last].iter().try_fold(live, step).is_some(),
         None => true,
     }
+}
+
+/// Goes on sending what is ours on the way to a field that is left to others.
+fn keep_the_way(
+    body: &mut Value,
+    path: &FieldPath,
+    live: &Value,
+    ours: &FieldSet,
+    known: &FieldSet,
+) {
+    let mut way = FieldPath::default();
+    for element in path.elements() {
+        way.push(element.clone());
+        if !ours.contains(&way) || !has_parts(known, &way) || at_written(body, &way).is_some() {
+            continue;
+        }
+        match at(live, &way) {
+            Some(Value::Object(_)) => put(body, &way, &Value::Object(Map::new())),
+            Some(Value::Array(_)) => put(body, &way, &Value::Array(Vec::new())),
+            _ => {}
+        }
+    }
+}
+
+fn has_parts(fields: &FieldSet, path: &FieldPath) -> bool {
+    fields.below(path).is_some_and(|node| node.children().next().is_some())
+}
+
+fn is_scalar(value: &Value) -> bool {
+    !value.is_object() && !value.is_array()
 }
 
 /// Sets a field, making what is missing on the way.

@@ -360,9 +360,10 @@ impl Planner<'_> {
         if self.ignoring.is_empty() {
             return Cow::Borrowed(&kept.texts);
         }
-        let ignored = self.ignoring.among(&kept.owners.applied_by(self.manager), object);
+        let fields = kept.owners.applied_by(self.manager);
+        let unseen = fields.difference(&self.ignoring.rest(fields.clone(), object));
         let mut texts = kept.texts.clone();
-        texts.retain(|path, _| !ignored.contains(path));
+        texts.retain(|path, _| !unseen.contains(path));
         Cow::Owned(texts)
     }
 
@@ -374,8 +375,8 @@ impl Planner<'_> {
         if self.ignoring.is_empty() {
             return Ok(Vec::new());
         }
-        let fields = Owners::of_object(answer)?.applied_by(self.manager);
-        Ok(self.ignoring.reaching_into_leaves(&fields, answer))
+        let owners = Owners::of_object(answer)?;
+        Ok(self.ignoring.reaching_into_leaves(answer, &owners, self.manager))
     }
 
     /// What of our fields is to be hidden, and how that goes amiss: paths that mean none of them,

@@ -91,6 +91,41 @@ fn the_key_of_an_item_is_always_sent() {
     assert_eq!(body["containers"][0]["tty"], true, "it is ours alone");
 }
 
+/// Found by fresh eyes: the key is owned apart from what it holds.
+#[test]
+fn a_key_of_a_map_that_others_hold_parts_of_is_sent_on_empty() {
+    let written = json!({"spec": {"free": {"q": {"x": 2}}, "lists": {"l": ["a"]}}});
+    let live = json!({"spec": {"free": {"q": {"x": 7}}, "lists": {"l": ["b"]}}});
+    let ours = json!({"f:spec": {"f:free": {"f:q": {}}, "f:lists": {"f:l": {}}}});
+    let theirs = json!({"f:spec": {"f:free": {"f:q": {"f:x": {}}},
+                                   "f:lists": {"f:l": {"v:\"b\"": {}}}}});
+    let held = owners(&[(US, ours), ("rival", theirs)]);
+    let sent = |ignored: &[&str]| ignoring(ignored).body(&written, &live, &held, US);
+    for way in ["spec.free.q.x", "spec.free.q.*", "spec.free.q", "spec.free.*", "spec.free"] {
+        let expected = json!({"q": {}});
+        assert_eq!(sent(&[way])["spec"]["free"], expected, "{way}");
+    }
+    for way in ["spec.lists.l", "spec.lists.*", "spec.lists", "spec"] {
+        assert_eq!(sent(&[way])["spec"]["lists"], json!({"l": []}), "{way}");
+    }
+}
+
+#[test]
+fn a_key_is_shown_as_little_as_the_ignored_field_that_is_all_it_holds() {
+    let before = owners(&[(US, json!({"f:free": {"f:q": {".": {}, "f:x": {}}, "f:r": {}}}))]);
+    let after = owners(&[
+        (US, json!({"f:free": {"f:q": {}, "f:r": {}}})),
+        ("rival", json!({"f:free": {"f:q": {"f:x": {}}}})),
+    ]);
+    let ignoring = ignoring(&["free.q.x"]);
+    for (held, x) in [(&before, 2), (&after, 7)] {
+        let live = json!({"free": {"q": {"x": x}, "r": 1}});
+        let rest = ignoring.rest(held.applied_by(US), &live);
+        assert_eq!(rest.members(), ["free.r".parse::<FieldPath>().unwrap()]);
+        assert_eq!(ignoring.reaching_into_leaves(&live, held, US), []);
+    }
+}
+
 #[test]
 fn an_item_that_is_gone_is_brought_back_with_the_users_value() {
     let held = owners(&[("other", json!({"f:containers": {}}))]);
@@ -135,8 +170,8 @@ fn a_manager_is_yielded_to_once_it_has_been_seen() {
 #[test]
 fn a_path_into_an_atomic_is_seen() {
     let object = json!({"selector": {"app": "x"}});
-    let set = owners(&[(US, json!({"f:selector": {}}))]).applied_by(US);
-    let into = ignoring(&["selector.app", "selector"]).reaching_into_leaves(&set, &object);
+    let held = owners(&[(US, json!({"f:selector": {}}))]);
+    let into = ignoring(&["selector.app", "selector"]).reaching_into_leaves(&object, &held, US);
     assert_eq!(into.len(), 1);
     assert_eq!(into[0].0, "selector.app");
 }

@@ -1,5 +1,6 @@
 //! What `ignore_fields` says is taken as it is meant, and doubted aloud where it means nothing.
 
+use serde_json::json;
 use testkit::Target;
 use tfplugin::harness::{Action, PlanOutcome};
 use tfplugin::{Data, Severity, Value};
@@ -153,4 +154,61 @@ async fn a_key_read_as_a_boolean_is_told_once_a_plan() {
     let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
     let plan = core.plan(OBJECT, &world.config(&body), Some(&read)).await.unwrap();
     assert_eq!(warnings(&plan), "", "it was told when the body came");
+}
+
+/// The server deletes such a key with all that is in it as soon as we stop sending it.
+#[tokio::test]
+async fn what_is_ignored_in_a_map_of_maps_or_of_lists_outlives_every_other_change() {
+    let world = World::new().await;
+    let group = format!("{}.example.com", world.namespace);
+    let sets = json!({"type": "object", "additionalProperties": {"type": "array",
+        "x-kubernetes-list-type": "set", "items": {"type": "string"}}});
+    let schema = json!({"type": "object", "properties": {
+        "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+        "lists": sets, "other": {"type": "string"}}});
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition", "metadata": {"name": format!("things.{group}")},
+        "spec": {"group": group, "scope": "Namespaced",
+            "names": {"kind": "Thing", "plural": "things"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": schema}}]}});
+    world.create(&definition.to_string()).await.unwrap();
+    world.await_served(&definition).await;
+    let entries: &[&[&str]] = &[
+        &["free.q.x", "lists.l"],
+        &["free.q", "lists"],
+        &["free.q.*", "lists.*"],
+        &["manager=rival", "lists.l"],
+        &["free", "lists"],
+    ];
+    for (n, entries) in entries.iter().enumerate() {
+        let body = |other: &str| {
+            let body = json!({"apiVersion": format!("{group}/v1"), "kind": "Thing",
+                "metadata": {"name": format!("t{n}"), "namespace": world.namespace.name()},
+                "free": {"q": {"x": 2}, "r": 1}, "lists": {"l": ["a"]}, "other": other});
+            with(world.config(&body.to_string()), &[ignoring(entries)])
+        };
+        let state = world.core().create(OBJECT, &body("one")).await.unwrap();
+        let target =
+            Target::new(&format!("{group}/v1"), "Thing", world.namespace.name(), &format!("t{n}"));
+        let theirs = json!({"free": {"q": {"x": 7}}, "lists": {"l": ["b"]}});
+        world.cluster.act_as("rival").merge_patch(&target, theirs.clone()).await.unwrap();
+
+        let core = world.core();
+        let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, &body("one"), Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::NoOp, "{entries:?}: {}", warnings(&plan));
+        let plan = core.plan(OBJECT, &body("two"), Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::Update, "{entries:?}");
+        let state = core.apply(OBJECT, &body("two"), Some(&read), &plan).await.unwrap();
+        let live = world.cluster.read(&target).await.unwrap().unwrap();
+        assert_eq!(live["free"], json!({"q": {"x": 7}, "r": 1}), "{entries:?}");
+        assert_eq!(live["lists"], theirs["lists"], "{entries:?}");
+        assert_eq!(live["other"], "two");
+
+        let core = world.core();
+        let read = core.read(OBJECT, &state.present().unwrap()).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, &body("two"), Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::NoOp, "{entries:?}: {}", warnings(&plan));
+    }
 }
