@@ -219,22 +219,25 @@ impl Walk<'_, '_> {
     }
 
     fn leaf(&mut self, value: &Value, written: Option<&Value>, path: &FieldPath) {
-        let filled = value.as_object().is_some_and(|map| !map.is_empty());
-        match written {
-            Some(written) if filled && is_empty_map(written) => {}
+        let nothing = match written {
+            Some(written) if is_empty(written) && holds_something(value) => Some(written),
             // No opinion was written; what is in it is others'.
-            Some(Value::Null) if value.is_object() => return,
+            Some(Value::Null) if is_container(value) || value.is_null() => None,
             _ => return self.emit(path, value.clone()),
-        }
-        // Written empty, yet something is in it: defaults, or what others put into a map that is
-        // shared key by key. Neither is ours, and it must not matter whose it is, or when it came.
-        // Only where the map is no longer ours and somebody else holds it as a whole was an atomic
-        // taken from us, and its content is the drift.
-        let taken = !self.held_by_us(path)
+        };
+        // Written empty, yet something is in it: defaults, or what others put into a map or a list
+        // that is shared part by part. Neither is ours, and it must not matter whose it is, or when
+        // it came. Only where it is no longer ours and somebody else holds it as a whole was an
+        // atomic taken from us, and its content is the drift.
+        let taken = holds_something(value)
+            && !self.held_by_us(path)
             && self.others_at(path).any(FieldSet::is_leaf)
             && self.others_at(path).all(FieldSet::is_leaf);
-        let shown = if taken { value.clone() } else { Value::Object(Map::new()) };
-        self.emit(path, shown);
+        match nothing {
+            _ if taken => self.emit(path, value.clone()),
+            Some(empty) => self.emit(path, empty.clone()),
+            None => {}
+        }
     }
 
     fn held_by_us(&self, path: &FieldPath) -> bool {
@@ -258,6 +261,14 @@ impl Walk<'_, '_> {
 
 fn is_empty(value: &Value) -> bool {
     is_empty_map(value) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+fn is_container(value: &Value) -> bool {
+    value.is_object() || value.is_array()
+}
+
+fn holds_something(value: &Value) -> bool {
+    is_container(value) && !is_empty(value)
 }
 
 pub(crate) fn is_empty_map(value: &Value) -> bool {

@@ -123,15 +123,41 @@ fn a_map_written_null_shows_nothing_of_others() {
     assert_eq!(shown(&defaulted, &json!({"replicas": null})), pairs([("replicas", "1")]));
 }
 
+/// An admission plugin mounts a volume of another name at every try; a rival may come at any time.
 #[test]
-fn an_atomic_that_was_written_empty_and_taken_shows_what_is_in_it_now() {
+fn what_is_written_null_shows_nothing_whoever_fills_it_and_when() {
+    let written = json!({"volumes": null});
+    for volumes in [json!(null), json!([]), json!([{"name": "api-access-x7"}]), json!({"a": 1})] {
+        let live = object(json!({"f:volumes": {}}), json!({"volumes": volumes}));
+        assert_eq!(shown(&live, &written), pairs([]), "{volumes}");
+        let shared = also_held(live, json!({"f:volumes": {"k:{\"name\":\"api-access-x7\"}": {}}}));
+        assert_eq!(shown(&shared, &written), pairs([]), "{volumes}");
+    }
+}
+
+#[test]
+fn a_list_written_empty_shows_the_same_whatever_others_put_into_it() {
+    let live = object(json!({"f:m": {"f:x": {}}}), json!({"m": {"x": ["theirs"]}}));
+    let filled = also_held(live.clone(), json!({"f:m": {"f:x": {"v:\"theirs\"": {}}}}));
+    for live in [live, filled] {
+        assert_eq!(shown(&live, &json!({"m": {"x": []}})), pairs([("m.x", "[]")]));
+    }
+}
+
+#[test]
+fn an_atomic_that_was_written_empty_or_null_and_taken_shows_what_is_in_it_now() {
+    for written in [json!({"selector": {}}), json!({"selector": null})] {
+        shows_the_taken_selector(written);
+    }
+}
+
+fn shows_the_taken_selector(written: Value) {
     let ours = json!({"f:selector": {}});
     let live = json!({"selector": {"app": "theirs"}, "metadata": {"managedFields": [
         {"manager": "other", "operation": "Update", "apiVersion": "v1", "fieldsV1": ours}
     ]}});
     let owners = Owners::of_object(&live).unwrap();
     let kept = crate::field::fields_v1::decode(&ours).unwrap();
-    let written = json!({"selector": {}});
     let projection = project(View {
         ours: &kept,
         object: &live,

@@ -21,6 +21,7 @@ mod keeping;
 mod kubectl;
 mod logins;
 mod model;
+mod nulls;
 mod ownership;
 mod passing;
 mod patch;

@@ -1,0 +1,89 @@
+//! What a body writes as null is nobody's opinion: others fill it, before the plan, behind it or
+//! never, and the plan is the same.
+
+use serde_json::{Value as Json, json};
+use testkit::Target;
+use tfplugin::harness::Action;
+use tfplugin::{Data, Value};
+
+use crate::world::{OBJECT, World};
+
+fn deployment(world: &World, replicas: u32) -> Json {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "a", "namespace": world.namespace.name(), "finalizers": null},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "a"}}, "template": {
+            "metadata": {"labels": {"app": "a"}, "annotations": null},
+            "spec": {"volumes": null, "hostAliases": null, "imagePullSecrets": null,
+                "nodeSelector": null, "containers": [{"name": "web", "image": "web:1",
+                    "env": null, "ports": null, "volumeMounts": null}]}}}})
+}
+
+/// What others put wherever parts of it can be theirs.
+fn theirs() -> Json {
+    json!({"metadata": {"finalizers": ["example.com/theirs"]}, "spec": {"template": {
+        "metadata": {"annotations": {"theirs": "x"}},
+        "spec": {"volumes": [{"name": "v", "emptyDir": {}}],
+            "hostAliases": [{"ip": "10.0.0.1", "hostnames": ["h"]}],
+            "imagePullSecrets": [{"name": "s"}], "containers": [{"name": "web",
+                "env": [{"name": "R", "value": "1"}], "ports": [{"containerPort": 99}],
+                "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}}}})
+}
+
+fn shows_theirs(planned: &Value) -> bool {
+    let projection = planned.attribute("managed_state_projection").and_then(Value::known);
+    let Some(Data::Map(map)) = projection else {
+        panic!("{planned:?}");
+    };
+    map.keys()
+        .any(|path| path.contains("env") || path.contains("theirs") || path.contains("volume"))
+}
+
+#[tokio::test]
+async fn what_others_put_where_null_is_written_never_shows_and_never_upsets_a_plan() {
+    let world = World::new().await;
+    let config = |replicas| world.config(&deployment(&world, replicas).to_string());
+    let state = world.core().create(OBJECT, &config(0)).await.unwrap();
+    let target = Target::new("apps/v1", "Deployment", world.namespace.name(), "a");
+
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config(0), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+    let plan = core.plan(OBJECT, &config(1), Some(&read)).await.unwrap();
+    // Behind the plan.
+    let rival = world.cluster.act_as("rival");
+    rival.strategic_patch(&target, theirs()).await.unwrap();
+    let state = world.core().apply(OBJECT, &config(1), Some(&read), &plan).await.unwrap();
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    let pod = &live["spec"]["template"]["spec"];
+    assert_eq!(pod["containers"][0]["env"], json!([{"name": "R", "value": "1"}]));
+    assert_eq!(pod["volumes"][0]["name"], "v");
+
+    let core = world.core();
+    let read = core.read(OBJECT, &state.present().unwrap()).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config(1), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp, "{:?}", plan.diagnostics);
+    assert!(!shows_theirs(&plan.planned));
+    let _ = rival.merge_patch(&target, json!({"metadata": {"finalizers": null}})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_whole_that_is_taken_where_null_is_written_is_drift_with_its_author() {
+    let world = World::new().await;
+    let config = |replicas| world.config(&deployment(&world, replicas).to_string());
+    let state = world.core().create(OBJECT, &config(0)).await.unwrap();
+    let target = Target::new("apps/v1", "Deployment", world.namespace.name(), "a");
+    let taken = json!({"spec": {"template": {"spec": {"nodeSelector": {"a": "R"}}}}});
+    world.cluster.act_as("rival").merge_patch(&target, taken).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config(0), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    let told = format!("{:?}", plan.diagnostics);
+    assert!(told.contains("spec.template.spec.nodeSelector") && told.contains("rival"), "{told}");
+    let state = core.apply(OBJECT, &config(0), Some(&read), &plan).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state.present().unwrap()).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config(0), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp, "{:?}", plan.diagnostics);
+}
