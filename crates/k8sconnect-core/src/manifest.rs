@@ -221,9 +221,12 @@ impl Manifest {
         Self { value, key, boolean_keys, boolean_words, secrecy, storage }
     }
 
-    /// The same part as it is sent, without the identity.
-    pub fn to_applied_part(&self) -> Value {
-        let mut value = self.as_applied().into_owned();
+    /// The same part as a merge patch says it: without the identity, and what is null goes.
+    pub fn to_merge_patch(&self) -> Value {
+        let mut value = Value::clone(&self.value);
+        if self.key.gvk.is_secret() {
+            fold_string_data(&mut value, Nothing::Removes);
+        }
         if let Some(object) = value.as_object_mut() {
             object.remove("apiVersion");
             object.remove("kind");
@@ -267,7 +270,7 @@ impl Manifest {
             return Cow::Borrowed(&self.value);
         }
         let mut value = Value::clone(&self.value);
-        fold_string_data(&mut value);
+        fold_string_data(&mut value, Nothing::Empties);
         Cow::Owned(value)
     }
 
@@ -309,16 +312,32 @@ fn drop_null_creation_timestamp(value: &mut Value) {
     }
 }
 
-fn fold_string_data(value: &mut Value) {
+/// What a key of `stringData` without a value means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nothing {
+    /// A value that is empty: so the server reads it where an object is applied.
+    Empties,
+    /// That the key goes from `data`. The server would find no such key in `stringData`, which it
+    /// never keeps, and do nothing.
+    Removes,
+}
+
+fn fold_string_data(value: &mut Value, nothing: Nothing) {
     let Some(object) = value.as_object_mut() else {
         return;
     };
     let Some(Value::Object(plain)) = object.get("stringData").cloned() else {
         return;
     };
-    // A value that is no string is the server's to refuse, in its own words.
+    let encoded = |text: Value| match (text, nothing) {
+        (Value::String(text), _) => Some(Value::String(BASE64.encode(text))),
+        (Value::Null, Nothing::Empties) => Some(Value::String(String::new())),
+        (Value::Null, Nothing::Removes) => Some(Value::Null),
+        // A value that is no string is the server's to refuse, in its own words.
+        _ => None,
+    };
     let encoded: Option<BTreeMap<_, _>> =
-        plain.into_iter().map(|(name, text)| Some((name, BASE64.encode(text.as_str()?)))).collect();
+        plain.into_iter().map(|(name, text)| Some((name, encoded(text)?))).collect();
     let Some(encoded) = encoded else {
         return;
     };
@@ -328,7 +347,7 @@ fn fold_string_data(value: &mut Value) {
         *data = Value::Object(Map::new());
     }
     if let Value::Object(data) = data {
-        data.extend(encoded.into_iter().map(|(name, text)| (name, Value::String(text))));
+        data.extend(encoded);
     }
 }
 

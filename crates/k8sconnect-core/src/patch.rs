@@ -105,6 +105,12 @@ pub enum PatchError {
     Marks(String),
     #[error("`{0}` is turned into `data` by the API server")]
     StringData(String),
+    #[error("`stringData: null` removes nothing, since the API server never keeps `stringData`")]
+    NoStringData,
+    #[error("`data: null` takes every key away, and `stringData` beside it puts some there")]
+    AllOfData,
+    #[error("`stringData` takes `{0}` away, and `data` gives it a value")]
+    BothWays(String),
     #[error("`{from}` is secret, or holds a secret, and at `{to}` it would be shown")]
     Betrayal { from: String, to: String },
     #[error("operation {n}: {why}")]
@@ -124,8 +130,7 @@ impl Patch {
             }
             Manner::Merge => {
                 let value = check::partial_object(value, &key, manner)?;
-                // A null in it is no value to encode, so it stays as it was written.
-                Form::Merge(Manifest::of_part(key.clone(), value).to_applied_part())
+                Form::Merge(Manifest::of_part(key.clone(), value).to_merge_patch())
             }
             Manner::Json => Form::Json(check::operations(&value, &key)?),
         };

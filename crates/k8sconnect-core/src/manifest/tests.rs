@@ -77,6 +77,15 @@ fn string_data_becomes_data_and_wins() {
 }
 
 #[test]
+fn string_data_without_a_value_becomes_empty_data_as_the_server_has_it() {
+    let text = "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: new, b: null}}";
+    let manifest = Manifest::parse(text).unwrap();
+    let applied = manifest.as_applied();
+    assert_eq!(applied["data"], json!({"a": "bmV3", "b": ""}));
+    assert_eq!(applied.get("stringData"), None);
+}
+
+#[test]
 fn shape_is_blind_to_scalars_only() {
     let parse = |spec: &str| {
         Manifest::parse(&format!(

@@ -62,10 +62,31 @@ pub(super) fn partial_object(
     if object.contains_key("status") {
         errors.push(PatchError::ServerOwned("status".to_owned()));
     }
+    if manner == Manner::Merge && key.gvk.is_secret() {
+        secret_data(&object, &mut errors);
+    }
     if errors.is_empty() && object.is_empty() {
         errors.push(PatchError::Empty);
     }
     if errors.is_empty() { Ok(Value::Object(object)) } else { Err(errors) }
+}
+
+/// What a merge patch says of a Secret in `stringData`, where that cannot be said of `data` too.
+fn secret_data(object: &Map<String, Value>, errors: &mut Vec<PatchError>) {
+    let plain = match object.get("stringData") {
+        None => return,
+        Some(Value::Null) => return errors.push(PatchError::NoStringData),
+        Some(plain) => plain.as_object(),
+    };
+    match object.get("data") {
+        Some(Value::Null) => errors.push(PatchError::AllOfData),
+        Some(Value::Object(data)) => {
+            let gone = plain.into_iter().flatten().filter(|(_, text)| text.is_null());
+            let both = gone.filter(|(name, _)| data.get(*name).is_some_and(|it| !it.is_null()));
+            errors.extend(both.map(|(name, _)| PatchError::BothWays(name.clone())));
+        }
+        _ => {}
+    }
 }
 
 fn marks(name: &str) -> PatchError {
@@ -187,9 +208,7 @@ fn forbidden(at: &Pointer, key: &ObjectKey) -> Option<PatchError> {
         }
         ["status", ..] => Some(PatchError::ServerOwned(shown)),
         ["metadata", "annotations", name, ..] if is_mark(name) => Some(PatchError::Marks(shown)),
-        ["stringData", ..] if key.gvk.group.is_empty() && key.gvk.kind == "Secret" => {
-            Some(PatchError::StringData(shown))
-        }
+        ["stringData", ..] if key.gvk.is_secret() => Some(PatchError::StringData(shown)),
         _ => None,
     }
 }

@@ -305,3 +305,26 @@ fn marks_are_kept_as_text() {
     }
     assert!("spec.replicas".parse::<Mark>().is_err() && "".parse::<Mark>().is_err());
 }
+
+#[test]
+fn a_merge_patch_removes_by_string_data_what_is_in_data() {
+    let gvk = Gvk::new("v1", "Secret");
+    let secret = ObjectKey { gvk, namespace: Some("shop".into()), name: "keys".into() };
+    let read = |text: &str| Patch::read(Manner::Merge, text, secret.clone());
+    for (text, sent) in [
+        ("stringData: {a: q, b: null}", json!({"data": {"a": "cQ==", "b": null}})),
+        ("stringData: {b: null}", json!({"data": {"b": null}})),
+        ("{stringData: {a: q}, data: {b: null}}", json!({"data": {"a": "cQ==", "b": null}})),
+        ("{stringData: {b: null}, data: {b: null}}", json!({"data": {"b": null}})),
+    ] {
+        assert_eq!(read(text).unwrap().form, Form::Merge(sent), "{text}");
+    }
+    for (text, why) in [
+        ("stringData: null", PatchError::NoStringData),
+        ("{stringData: null, data: null}", PatchError::NoStringData),
+        ("{stringData: {a: q}, data: null}", PatchError::AllOfData),
+        ("{stringData: {b: null}, data: {b: eA==}}", PatchError::BothWays("b".to_owned())),
+    ] {
+        assert_eq!(read(text).unwrap_err(), [why], "{text}");
+    }
+}

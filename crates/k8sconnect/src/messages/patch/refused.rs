@@ -72,6 +72,11 @@ fn advice(error: &PatchError, attribute: &str) -> &'static str {
         PatchError::StringData(_) => {
             "Write to `/data` instead, with `base64encode(…)` around the value."
         }
+        PatchError::NoStringData | PatchError::AllOfData => {
+            "Name each key that is to go: `data: {KEY: null}`. What is to stand in the others, \
+             `stringData` may say beside it."
+        }
+        PatchError::BothWays(_) => "Say of each key one thing only: its value, or `null`.",
         PatchError::Betrayal { .. } => {
             "The values of a Secret are shown nowhere, in no plan and no state. Copied out of `data` \
              they would be, and whoever may list objects without reading Secrets would see them too. \

@@ -98,6 +98,17 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             "json_patch",
             secret().key(),
         ),
+        patch::unusable(
+            &[
+                "stringData: null",
+                "{stringData: {a: x, b: null}, data: {b: eA==}}",
+                "{stringData: {a: x}, data: null}",
+            ]
+            .map(|text| Patch::read(Manner::Merge, text, secret().key().clone()).unwrap_err())
+            .concat(),
+            "merge_patch",
+            secret().key(),
+        ),
         patch::no_name("name", "web/scale"),
         patch::no_host_name(&key.gvk, "CM ?x=1"),
         patch::kind_unreadable(key),

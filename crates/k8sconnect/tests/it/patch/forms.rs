@@ -342,12 +342,13 @@ async fn no_value_of_a_secret_is_shown_or_kept() {
     .await;
     let texts = [
         ("patch", "stringData: {a: hunter2-ours}"),
-        ("merge_patch", "stringData: {a: hunter2-ours, b: null}"),
         (
             "json_patch",
             r#"[{"op": "replace", "path": "/data/a", "value": "aHVudGVyMi1vdXJz"},
                            {"op": "copy", "from": "/data/b", "path": "/data/c"}]"#,
         ),
+        // Last, since what it takes away stays away.
+        ("merge_patch", "stringData: {a: hunter2-ours, b: null}"),
     ];
     for (attribute, text) in texts {
         let config = ward.config(attribute, text);

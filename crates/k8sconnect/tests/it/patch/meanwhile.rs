@@ -1,7 +1,7 @@
 //! Somebody writes between the plan that the user saw and the apply; what a plan of a patch that
 //! moves or is made twice says.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use testkit::Target;
 use tfplugin::harness::{Action, Core};
 
@@ -96,4 +96,31 @@ async fn whoever_wrote_string_data_is_told_of_when_data_is_patched() {
     let told = said(&plan.diagnostics);
     assert!(told.contains("`data.a` will be patched"), "{told}");
     assert!(told.contains("data.a held by `helm`"), "{told}");
+}
+
+#[tokio::test]
+async fn a_null_in_string_data_is_a_word_on_data() {
+    let text = "stringData: {a: q, b: null}";
+    for (attribute, b) in [("merge_patch", Json::Null), ("patch", json!(""))] {
+        let ward = Ward::with(
+            "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: NS}, \
+             data: {a: YQ==, b: Yg==, c: Yw==}}",
+        )
+        .await;
+        let plan = ward.core().plan(PATCH, &ward.config(attribute, text), None).await.unwrap();
+        let told = said(&plan.diagnostics);
+        for taken in ["data.a held by `helm`", "data.b held by `helm`"] {
+            assert!(told.contains(taken), "{attribute}: {told}");
+        }
+        let state = ward.create(attribute, text).await;
+        let paths: Vec<_> = leaves(&state).into_keys().collect();
+        assert_eq!(paths, ["data.a", "data.b"], "{attribute}");
+        let live = ward.live().await;
+        assert_eq!((&live["data"]["a"], &live["data"]["b"]), (&json!("cQ=="), &b), "{attribute}");
+        let rival = ward.world.cluster.act_as("rival");
+        rival.merge_patch(&ward.target, json!({"data": {"a": "ZHJpZnQ="}})).await.unwrap();
+        let told = said(&ward.plan(attribute, text, &state).await.unwrap().diagnostics);
+        assert!(told.contains("data.a held by `rival`"), "{attribute}: {told}");
+        ward.destroy(&state).await;
+    }
 }
