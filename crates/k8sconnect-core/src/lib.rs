@@ -10,6 +10,7 @@
 
 pub mod adoption;
 pub mod blast;
+pub mod conflict;
 pub mod documents;
 pub mod field;
 pub mod glob;

@@ -5,10 +5,9 @@
 
 mod subject;
 
-use std::collections::BTreeMap;
-
 use k8sconnect_cluster::Error;
-use k8sconnect_core::field::walk;
+use k8sconnect_core::conflict;
+use k8sconnect_core::field::{FieldPath, walk};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::immutable::Emptying;
 use k8sconnect_core::manifest::Manifest;
@@ -93,6 +92,9 @@ const WHOLE: usize = 1000;
 /// The server refused a body.
 pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> Diagnostic {
     let subject = subject.into();
+    if let Rejection::FieldConflicts(causes) = status.rejection() {
+        return conflicts(&causes, subject.manifest, subject.former);
+    }
     // Several causes are told one by one.
     let words = subject.quoted(&status.message);
     let withheld = words == WITHHELD;
@@ -193,17 +195,35 @@ pub(crate) fn emptied(
     on_body(subject.manifest, diagnostic)
 }
 
-/// Fields that others hold, where nothing is to be taken by force.
+/// Fields that others hold, where nothing is to be taken by force. What the object tells of them is
+/// told, which is more than the server does.
 pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Value>) -> Diagnostic {
-    let key = desired.key();
-    // The server tells a field once for each of its holders.
-    let mut fields = BTreeMap::new();
-    for cause in causes {
-        fields.entry(&cause.field).or_insert_with(|| conflict(cause, desired, live));
-    }
-    let lines: Vec<_> = fields.into_values().collect();
-    let diagnostic = nothing_taken(key, lines.len(), &lines.join("\n"));
-    on_body(desired, diagnostic)
+    let wanted = desired.as_applied();
+    let live = live.unwrap_or(&Value::Null);
+    let owners = Owners::of_object(live).unwrap_or_default();
+    let found = conflict::conflicts(causes, &owners, MANAGER, &wanted, live);
+    let shown = |path: &FieldPath, value: Option<&Value>| match value {
+        None => ABSENT.to_owned(),
+        Some(value) if desired.secrecy().conceals_within(path, value, live) => {
+            CONCEALED_VALUE.to_owned()
+        }
+        Some(value) => one_line(&text::shown(value)),
+    };
+    let known = found.fields.iter().map(|(path, holders)| {
+        let holders: Vec<_> = holders.iter().map(manager).collect();
+        format!(
+            "  {path}\n    held by  {}\n    is now   {}\n    yours    {}",
+            holders.join(", "),
+            shown(path, walk::at(live, path)),
+            shown(path, walk::at_written(&wanted, path))
+        )
+    });
+    let told = found.unmatched.iter().map(|cause| {
+        let holder = cause.message.strip_prefix("conflict with ").unwrap_or(&cause.message);
+        format!("  {}\n    held by  {holder}", cause.field.trim_start_matches('.'))
+    });
+    let lines: Vec<_> = known.chain(told).collect();
+    on_body(desired, nothing_taken(desired.key(), lines.len(), &lines.join("\n")))
 }
 
 /// Nothing is to be taken by force, and these fields would have to be.
@@ -216,42 +236,6 @@ pub(super) fn nothing_taken(key: &ObjectKey, fields: usize, listed: &str) -> Dia
              them from `yaml_body`, or list them in `ignore_fields`."
         ),
     )
-}
-
-/// The server names the manager in a sentence only; the object tells more of it.
-fn holder(cause: &Cause, live: Option<&Value>) -> String {
-    let field = cause.field.trim_start_matches('.').parse();
-    let owners = live.and_then(|live| Owners::of_object(live).ok());
-    let holders: Vec<_> = match (&owners, &field) {
-        (Some(owners), Ok(path)) => {
-            owners.holders(path).filter(|holder| !holder.applies_as(MANAGER)).map(manager).collect()
-        }
-        _ => Vec::new(),
-    };
-    if holders.is_empty() {
-        return cause.message.strip_prefix("conflict with ").unwrap_or(&cause.message).to_owned();
-    }
-    holders.join(", ")
-}
-
-fn conflict(cause: &Cause, desired: &Manifest, live: Option<&Value>) -> String {
-    let field = cause.field.trim_start_matches('.');
-    let mut lines = vec![format!("  {field}"), format!("    held by  {}", holder(cause, live))];
-    if let (Ok(path), Some(live)) = (field.parse(), live) {
-        let shown = |value: Option<&Value>| match value {
-            None => ABSENT.to_owned(),
-            Some(value) if desired.secrecy().conceals_within(&path, value, live) => {
-                CONCEALED_VALUE.to_owned()
-            }
-            Some(value) => one_line(&text::shown(value)),
-        };
-        lines.push(format!("    is now   {}", shown(walk::at(live, &path))));
-        lines.push(format!(
-            "    yours    {}",
-            shown(walk::at_written(&desired.as_applied(), &path))
-        ));
-    }
-    lines.join("\n")
 }
 
 /// Terraform prints the lines of the attribute that a diagnostic points to. A body that holds

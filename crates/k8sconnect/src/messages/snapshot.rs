@@ -414,7 +414,10 @@ fn body_messages() -> Vec<Diagnostic> {
         message: "conflict with \"vault\" using v1".into(),
         field: ".data.a".into(),
     };
-    let live = json!({"data": {"a": "aHVudGVyMg=="}});
+    let live = json!({"data": {"a": "aHVudGVyMg=="}, "metadata": {"managedFields": [
+        {"manager": "vault", "operation": "Apply", "apiVersion": "v1",
+         "fieldsV1": {"f:data": {"f:a": {}}}},
+    ]}});
     messages.push(refusal::conflicts(&[cause], &secret, Some(&live)));
     messages
 }

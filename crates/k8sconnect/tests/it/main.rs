@@ -7,6 +7,7 @@ mod addresses;
 mod answers;
 mod calm;
 mod characters;
+mod contested;
 mod coverage;
 mod data;
 mod drift;

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Work;
-use crate::messages::refusal::{Deed, Subject, not_written};
+use crate::messages::refusal::{Deed, Subject, not_written, refused};
 use crate::object::held::Held;
 use crate::object::home;
 use crate::object::read::seen_of;
@@ -45,7 +45,17 @@ pub(super) async fn make(
                 return Err(messages::object::gone_meanwhile(key).into());
             }
         }
-        return written.map_err(|error| not_written(former, &error, Deed::Change).into());
+        return match written {
+            // Who holds the fields is asked anew: nothing was read for this write.
+            Err(Error::Refused(status))
+                if matches!(status.rejection(), Rejection::FieldConflicts(_)) =>
+            {
+                let live = look(work, held, location).await?;
+                let subject = Subject { manifest: &work.manifest, former: Some(&live) };
+                Err(refused(subject, &status).into())
+            }
+            written => written.map_err(|error| not_written(former, &error, Deed::Change).into()),
+        };
     }
     let mut live = work.session.memory.recall_for_write(held.id());
     for _ in 0..TRIES {

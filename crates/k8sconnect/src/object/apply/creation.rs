@@ -207,7 +207,8 @@ pub(super) async fn take_over(
                 }
             }
             Err(error) => {
-                return Err(not_written(&work.manifest, &error, Deed::Change).into());
+                let former = Subject { manifest: &work.manifest, former: Some(&live) };
+                return Err(not_written(former, &error, Deed::Change).into());
             }
         }
     }

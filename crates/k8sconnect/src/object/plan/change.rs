@@ -135,9 +135,6 @@ pub(super) async fn plan(
             note(asked, held, &location, Outlook::Open);
         }
         Observation::Refused(status) => {
-            if let Rejection::FieldConflicts(causes) = status.rejection() {
-                return Err(messages::refusal::conflicts(&causes, asked.desired, live).into());
-            }
             // An object in the way would have been found.
             if status.rejection() == Rejection::Conflict {
                 return Err(messages::object::gone_meanwhile(key).into());
@@ -148,6 +145,9 @@ pub(super) async fn plan(
                 Some(_) => None,
             };
             let live = live.or(looked.as_ref());
+            if let Rejection::FieldConflicts(causes) = status.rejection() {
+                return Err(messages::refusal::conflicts(&causes, asked.desired, live).into());
+            }
             if held.is_untouched() {
                 let subject = Subject { manifest: asked.desired, former: live };
                 return Err(messages::import::not_as_it_is(subject, &status).into());

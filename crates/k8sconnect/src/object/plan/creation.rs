@@ -13,6 +13,7 @@ use super::{Asked, later, proof};
 use crate::leaves;
 use crate::memory::{Claim, Intent, Outlook};
 use crate::messages::addresses::Stage;
+use crate::messages::refusal::Subject;
 use crate::moment::Moment;
 use crate::object::addresses;
 use crate::object::blast;
@@ -183,7 +184,8 @@ async fn adoption(
         }
         Observation::Exists(_) => Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) => {
-            Err(messages::refusal::refused(asked.desired, &status).into())
+            let subject = Subject { manifest: asked.desired, former: Some(live) };
+            Err(messages::refusal::refused(subject, &status).into())
         }
     }
 }
