@@ -28,7 +28,7 @@ use crate::owners::Owners;
 use crate::projection::{ConcealmentKey, Projection, Texts, View, project, retold};
 use crate::secrecy::Secrecy;
 use crate::spelling;
-use crate::transition::{self, Notices, Side, Then};
+use crate::transition::{self, FieldNotice, Notices, Side, Then};
 
 pub use recovery::{Recovered, Standing};
 pub use takeover::Takeover;
@@ -235,6 +235,24 @@ impl Planner<'_> {
             notices.reorders = transition::reorders(&ours, live, answer);
         }
         Ok(Decision { projection, spelling, notices })
+    }
+
+    /// What others have changed of ours since our last write, where nobody can say yet what becomes
+    /// of it.
+    pub fn at_stake(
+        self,
+        prior: Prior<'_>,
+        live: &Value,
+    ) -> Result<Vec<FieldNotice>, FieldsV1Error> {
+        let Some(kept) = prior.kept else {
+            return Ok(Vec::new());
+        };
+        let now = Owners::of_object(live)?;
+        let ours = self.our_fields(&kept.owners, live);
+        let manifest = prior.manifest;
+        let leaves = self.project(&ours, live, &now, manifest, manifest.secrecy());
+        let then = self.kept_texts(kept, live);
+        Ok(transition::changed(self.manager, &then, &leaves.told(prior.key), &now))
     }
 
     /// Our leaves as the answer to a write has them.

@@ -157,6 +157,21 @@ pub fn compare(
     notices
 }
 
+/// What others changed since our last write, whatever is to become of it.
+pub fn changed(manager: &str, then: &Texts, now: &Texts, owners: &Owners) -> Vec<FieldNotice> {
+    let paths: BTreeSet<_> = then.keys().chain(now.keys()).collect();
+    let changed = paths.into_iter().filter(|path| then.get(path) != now.get(path));
+    changed
+        .map(|path| FieldNotice {
+            path: path.clone(),
+            holders: owners.holders(path).filter(|m| !m.applies_as(manager)).cloned().collect(),
+            then: then.get(path).cloned(),
+            now: now.get(path).cloned(),
+            next: now.get(path).cloned(),
+        })
+        .collect()
+}
+
 /// Lists of ours whose items stand otherwise on the live object than they will, though nobody asked
 /// for it: others brought them into that order.
 pub fn reorders(fields: &FieldSet, live: &Value, answer: &Value) -> Vec<Reorder> {

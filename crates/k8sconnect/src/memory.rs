@@ -8,7 +8,8 @@
 //! It also tells a plan that follows a read from the one that Terraform makes once more while it
 //! applies, in a process that reads nothing. And it hands on what one plan must know of another: what
 //! is taken over or destroyed by another address ([`claims`]), what is made or put right ([`names`]),
-//! and what follows on something that state holds ([`succession`]).
+//! what follows on something that state holds ([`succession`]),
+//! and what was told of others ([`told`]).
 
 mod claims;
 mod kin;
@@ -16,6 +17,7 @@ mod names;
 mod outlook;
 mod sights;
 mod succession;
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,6 +36,7 @@ pub(crate) use sights::Seen;
 use sights::Sights;
 use succession::Plans;
 pub(crate) use succession::Succession;
+pub(crate) use told::Telling;
 
 #[derive(Default)]
 pub(crate) struct Memory {

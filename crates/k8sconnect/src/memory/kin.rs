@@ -11,7 +11,7 @@
 //! not there when it was said; a lock that ends with its holder tells whether it has. Where the folder cannot be
 //! used, each is alone, as if there were no others. Nothing of this reaches another machine.
 
-mod ground;
+pub(super) mod ground;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

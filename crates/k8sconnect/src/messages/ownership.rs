@@ -84,6 +84,20 @@ fn reverts(key: &ObjectKey, fields: &[FieldNotice], whose: Whose) -> Diagnostic 
     )
 }
 
+/// Where a plan cannot say yet what is sent.
+pub(crate) fn at_stake(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key}: {} changed outside of Terraform", Whose::Object.fields(fields)),
+        format!(
+            "What is to be written, or where, is known only after apply. What it then writes is set, \
+             whoever holds it, and the apply tells from whom it was taken. Changed by now:\n\n{}\n\n\
+             To let the other manager have a field, {}.",
+            listed(fields),
+            Whose::Object.yields()
+        ),
+    )
+}
+
 fn takes(key: &ObjectKey, fields: &[FieldNotice], whose: Whose) -> Diagnostic {
     Diagnostic::warning(
         format!("{key}: {} will be taken from other managers", whose.fields(fields)),

@@ -248,6 +248,7 @@ fn ownership_messages() -> Vec<Diagnostic> {
     let mut messages: Vec<_> =
         ownership::told(web().key(), &notices, ownership::Whose::Object).into_iter().collect();
     messages.extend(ownership::contested(web().key(), &notices));
+    messages.push(ownership::at_stake(web().key(), &notices.reverts));
     messages
 }
 

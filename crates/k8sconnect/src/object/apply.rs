@@ -102,6 +102,7 @@ pub(crate) async fn update(
     let work = Work::begin(session, &planned, &config).await?;
     let location = held.location(&work.cluster).await?;
     let answer = change::make(&work, &held, &location).await?;
+    session.memory.end_telling(held.id());
     definitions::note_written(session, &work.cluster, &location);
     notices.extend(messages::object::warnings_about(&work.manifest, &answer.warnings));
     let mut stored = held.stored.clone();

@@ -24,7 +24,7 @@ use super::identity;
 use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::guard::Way;
-use crate::memory::Outlook;
+use crate::memory::{Outlook, Telling};
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
@@ -63,6 +63,9 @@ pub(crate) async fn plan(
             notices.push(messages::object::body_unknown());
             if let Some(held) = &held {
                 leave_open(session, &config, held).await;
+                if let Some(live) = session.memory.look_up(held.id()) {
+                    leave_untold(session, held, &live, notices)?;
+                }
             }
             return Ok(planned(later(proposed, held.as_ref())));
         }
@@ -123,6 +126,11 @@ pub(crate) async fn plan(
         {
             notices.push(messages::addresses::may_be_destroyed_and_made(desired.key()));
         }
+        if let Some(held) = &held
+            && let Some(live) = session.memory.look_up(held.id())
+        {
+            leave_untold(session, held, &live, notices)?;
+        }
         return Ok(planned(later(proposed, held.as_ref())));
     };
     let desired = desired.hiding(&terms.hidden);
@@ -162,6 +170,24 @@ async fn leave_open(session: &Session, config: &ObjectModel, held: &Held) {
         let (host, key) = (cluster.host(), location.key());
         session.memory.note_changed(host, key, held.id(), &Outlook::Open);
     }
+}
+
+/// Of a change that only the apply can judge: has that tell who loses what, and tells meanwhile what
+/// others have changed.
+fn leave_untold(
+    session: &Session,
+    held: &Held,
+    live: &Json,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    session.memory.note_telling(held.id(), held.stored.seen.as_deref(), Telling::Untold);
+    let stake = held.planner().at_stake(held.prior(), live);
+    let stake =
+        stake.map_err(|error| messages::object::ownership_unreadable(held.key(), &error))?;
+    if !stake.is_empty() {
+        notices.push(messages::ownership::at_stake(held.key(), &stake));
+    }
+    Ok(())
 }
 
 /// Whether the cluster is described as it was at the last apply.

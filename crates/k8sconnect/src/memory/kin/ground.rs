@@ -18,7 +18,7 @@ pub(super) fn run() -> Option<String> {
 
 /// Makes a folder for its owner alone, unless it is there, and a file of its own in it.
 #[cfg(unix)]
-pub(super) fn own_file(folder: &Path, path: &Path) -> io::Result<File> {
+pub(in crate::memory) fn own_file(folder: &Path, path: &Path) -> io::Result<File> {
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
     match std::fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -38,6 +38,6 @@ pub(super) fn run() -> Option<String> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn own_file(_folder: &Path, _path: &Path) -> io::Result<File> {
+pub(in crate::memory) fn own_file(_folder: &Path, _path: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }

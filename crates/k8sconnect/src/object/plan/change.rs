@@ -13,7 +13,7 @@ use super::proof::{self, Attempt, Refusal};
 use super::whereabouts;
 use super::{Asked, Change, later};
 use crate::leaves;
-use crate::memory::{Outlook, Recollection, Seen};
+use crate::memory::{Outlook, Recollection, Seen, Telling};
 use crate::messages::import::Body;
 use crate::messages::refusal::Subject;
 use crate::moment::Moment;
@@ -59,6 +59,7 @@ pub(super) async fn plan(
     let read = read.map(|seen| seen.live);
     if !asked.desired.is_whole() {
         notices.push(messages::object::body_unknown());
+        leave_untold(asked, held, read.as_ref(), notices)?;
         note(asked, held, &location, Outlook::Open);
         return Ok(Change::InPlace(Box::new(later(proposed, Some(held)))));
     }
@@ -84,11 +85,14 @@ pub(super) async fn plan(
     match observation {
         Observation::Answered(answer) => {
             let told = match read {
-                // Somebody wrote since the plan that the user saw.
-                None if version_of(&answer.object) != held.stored.seen => match for_write {
-                    Some(live) => Some(live),
-                    None => look(asked, &location).await?,
-                },
+                None if is_to_be_told(asked, held, &answer.object) => {
+                    let live = match for_write {
+                        Some(live) => Some(live),
+                        None => look(asked, &location).await?,
+                    };
+                    note_told(asked, held, live.as_ref());
+                    live
+                }
                 read => read,
             };
             let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
@@ -126,12 +130,14 @@ pub(super) async fn plan(
         Observation::NotYet(why) => {
             let moment = Moment::of(asked.ctx, asked.session, held.id());
             notices.push(asked.blindly(why, moment)?);
+            leave_untold(asked, held, read.as_ref(), notices)?;
             note(asked, held, &location, Outlook::Open);
         }
         Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) if asked.is_redefined(&location, &status) => {
             let subject = Subject { manifest: asked.desired, former: live };
             notices.push(messages::refusal::redefined(subject, &status));
+            leave_untold(asked, held, read.as_ref(), notices)?;
             note(asked, held, &location, Outlook::Open);
         }
         Observation::Refused(status) => {
@@ -176,6 +182,44 @@ pub(super) async fn plan(
         }
     }
     Ok(Change::InPlace(Box::new(state)))
+}
+
+/// Whether a process that has read nothing tells who loses what: not where it applies a plan that
+/// has told it.
+fn is_to_be_told(asked: &Asked<'_>, held: &Held, answer: &Json) -> bool {
+    let seen = held.stored.seen.as_deref();
+    let version = version_of(answer);
+    let was = |version, telling| asked.session.memory.was_telling(held.id(), version, telling);
+    match version.as_deref() == seen {
+        true => was(seen, Telling::Untold),
+        // Somebody wrote since state was refreshed.
+        false => {
+            Moment::of(asked.ctx, asked.session, held.id()) != Moment::Applying
+                || !was(version.as_deref(), Telling::Told)
+        }
+    }
+}
+
+/// For the apply of a plan that was made without a refresh.
+fn note_told(asked: &Asked<'_>, held: &Held, live: Option<&Json>) {
+    let (memory, id) = (&asked.session.memory, held.id());
+    if let Some(live) = live
+        && Moment::of(asked.ctx, asked.session, id) != Moment::Applying
+    {
+        memory.note_telling(id, version_of(live).as_deref(), Telling::Told);
+    }
+}
+
+fn leave_untold(
+    asked: &Asked<'_>,
+    held: &Held,
+    read: Option<&Json>,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    match read {
+        Some(live) => super::leave_untold(asked.session, held, live, notices),
+        None => Ok(()),
+    }
 }
 
 fn note(asked: &Asked<'_>, held: &Held, location: &Location, outlook: Outlook<'_>) {
