@@ -87,3 +87,30 @@ async fn a_whole_that_is_taken_where_null_is_written_is_drift_with_its_author() 
     let plan = core.plan(OBJECT, &config(0), Some(&read)).await.unwrap();
     assert_eq!(plan.action, Action::NoOp, "{:?}", plan.diagnostics);
 }
+
+#[tokio::test]
+async fn a_secret_with_a_null_in_its_string_data_is_watched_key_by_key() {
+    let world = World::new().await;
+    let config = |data: Json| {
+        let body = json!({"apiVersion": "v1", "kind": "Secret",
+            "metadata": {"name": "s", "namespace": world.namespace.name()}, "stringData": data});
+        world.config(&body.to_string())
+    };
+    let (all, fewer) = (json!({"b": null, "c": "x", "e": "y"}), json!({"b": null, "c": "x"}));
+    let state = world.core().create(OBJECT, &config(all.clone())).await.unwrap();
+    let target = Target::new("v1", "Secret", world.namespace.name(), "s");
+    let rotated = json!({"stringData": {"c": "rotated"}});
+    world.cluster.act_as("rival").merge_patch(&target, rotated).await.unwrap();
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config(all), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update, "drift shows");
+    let plan = core.plan(OBJECT, &config(fewer.clone()), Some(&read)).await.unwrap();
+    let state = core.apply(OBJECT, &config(fewer.clone()), Some(&read), &plan).await.unwrap();
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["data"], json!({"b": "", "c": "eA=="}), "what was dropped is gone");
+    let core = world.core();
+    let read = core.read(OBJECT, &state.present().unwrap()).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config(fewer), Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp, "{:?}", plan.diagnostics);
+}
