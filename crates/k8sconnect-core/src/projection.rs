@@ -18,6 +18,7 @@ use crate::field::walk::Items;
 use crate::field::{FieldPath, FieldSet, KeyFields, PathElement};
 use crate::owners::Owners;
 use crate::secrecy::Secrecy;
+pub use crate::text::ABSENT;
 use crate::text::{self, WITHHELD};
 
 /// What is projected, and in whose light.
@@ -106,9 +107,6 @@ impl Projection {
         shown.all(is_next) && texts.next().is_none()
     }
 }
-
-/// What stands for a value that is not there.
-pub const ABSENT: &str = "(absent)";
 
 /// What is shown where not even a hash is to be had.
 pub const CONCEALED_VALUE: &str = "(sensitive)";

@@ -65,12 +65,16 @@ pub fn percent_encoded(text: &str, kept: &str) -> String {
 /// How the text of a value begins that is not shown.
 pub(crate) const WITHHELD: &str = "(sensitive";
 
+/// What stands for a value that is not there.
+pub const ABSENT: &str = "(absent)";
+
 /// Whether a bare string would be taken for something else: another JSON type, a quoted string, a
 /// value that is withheld, or nothing.
 pub fn reads_as_another_type(text: &str) -> bool {
     text.is_empty()
         || text.starts_with(['"', '{', '['])
         || text.starts_with(WITHHELD)
+        || text == ABSENT
         || matches!(serde_json::from_str(text), Ok(Value::Null | Value::Bool(_) | Value::Number(_)))
 }
 
@@ -94,6 +98,7 @@ mod tests {
         assert_eq!(shown(&json!("null")), r#""null""#);
         assert_eq!(shown(&json!("[]")), r#""[]""#);
         assert_eq!(shown(&json!("(sensitive)")), r#""(sensitive)""#);
+        assert_eq!(shown(&json!("(absent)")), r#""(absent)""#);
     }
 
     #[test]
