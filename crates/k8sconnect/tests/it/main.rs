@@ -30,6 +30,7 @@ mod readiness;
 mod redefined;
 mod room;
 mod secrecy;
+mod shapes;
 mod succession;
 mod unseen;
 mod unserved;

@@ -22,7 +22,7 @@ use server::{Conflicts, Fields, LEAVES, Leaf, Server};
 const STORIES: u64 = 4;
 const STEPS: usize = 12;
 
-fn number(variable: &str) -> Option<u64> {
+pub(crate) fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().unwrap())
 }
 
