@@ -8,17 +8,27 @@
 //! A key of a free map, or of a map of maps or lists, is owned apart from what it holds: whoever
 //! stops sending it has the server delete it with all that others put there. So it is sent on, as
 //! an empty one, where nothing in it is.
+//!
+//! An item of a list that is ignored whole, itself or with its list, may go as well, and then it
+//! stays away. One of which only parts are ignored is the user's, and comes back.
+
+mod edit;
+mod unheld;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use crate::field::pattern::{PatternError, Relation};
-use crate::field::walk::{Items, at, at_written, step, written_index};
+use crate::field::walk::{Items, at, at_written, step};
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::manifest::Manifest;
 use crate::owners::Owners;
 use crate::text::distance;
+
+pub(crate) use edit::put;
+use edit::take;
+use unheld::unheld;
 
 /// One entry of what the user wants ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,8 +110,23 @@ impl Ignoring {
         for fields in self.yielded.values() {
             ignored = ignored.union(&set.intersection(fields));
         }
-        // An item that is ours stays ours by its key fields.
-        ignored.members().into_iter().filter(|path| !path.names_its_item()).collect()
+        // An item stays ours by its key fields, unless it is ignored itself.
+        let is_ignored =
+            |path: &FieldPath| !path.names_its_item() || self.leaves_its_item(path, object);
+        ignored.members().into_iter().filter(is_ignored).collect()
+    }
+
+    /// Whether the item that a key field names is left to others as a whole.
+    fn leaves_its_item(&self, path: &FieldPath, object: &Value) -> bool {
+        let item = &path.elements()[..path.elements().len().saturating_sub(1)];
+        let item = FieldPath::new(item.iter().cloned());
+        self.patterns.iter().any(|pattern| is_taken_in(pattern.relation(&item, object)))
+    }
+
+    /// Whether an item is, which stands at this place of what the user wrote.
+    fn leaves_written(&self, path: &FieldPath, written: &Value) -> bool {
+        let relation = |pattern: &Pattern| pattern.relation_as_written(path, written);
+        self.patterns.iter().any(|pattern| is_taken_in(relation(pattern)))
     }
 
     /// The set without what is ignored, and without keys that nothing else is left of.
@@ -160,6 +185,11 @@ impl Ignoring {
         let told = known.union(&leaves_of(written, &known, object));
         let all = told.union(&leaves_of(object, &known, object));
         let wholes = all.leaves();
+        let unheld = unheld(written, &known, object);
+        let means_unheld = |text: &str| {
+            let mut same = self.patterns.iter().filter(|pattern| pattern.text() == text);
+            same.any(|p| unheld.iter().any(|at| is_taken_in(p.relation_as_written(at, written))))
+        };
         for pattern in &self.patterns {
             let text = pattern.text();
             let meant = pattern.matched(&all, object).members().into_iter().next();
@@ -170,7 +200,7 @@ impl Ignoring {
                     oddities.by_place.insert(text.to_owned(), path);
                 }
                 Some(_) => {}
-                None if self.means(text, &all, object) => {}
+                None if self.means(text, &all, object) || means_unheld(text) => {}
                 None if reaches_into_any(pattern, &wholes, object) => {}
                 None => {
                     oddities.idle.insert(text.to_owned(), nearest(text, &told));
@@ -194,6 +224,12 @@ impl Ignoring {
         }
         let ours = owners.applied_by(manager);
         let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
+        // From behind, so that the places of the others stay as they are.
+        for path in unheld(written, &known, live).iter().rev() {
+            if self.leaves_written(path, written) {
+                take(&mut body, path.elements());
+            }
+        }
         let mut candidates = leaves_of(written, &known, live);
         candidates = candidates.union(&ours.leaves().into_iter().collect());
         let mut left = Vec::new();
@@ -202,6 +238,7 @@ impl Ignoring {
             let held_by_us = ours.below(&path).is_some();
             match at(live, &path) {
                 Some(value) if held_by_us && !held_by_others => put(&mut body, &path, value),
+                _ if path.names_its_item() => {}
                 _ if item_is_there(live, &path) => {
                     take(&mut body, path.elements());
                     left.push(path);
@@ -224,6 +261,10 @@ pub struct Oddities {
     pub idle: BTreeMap<String, Option<FieldPath>>,
     /// Those that name an item by its place, and the field that they mean.
     pub by_place: BTreeMap<String, FieldPath>,
+}
+
+fn is_taken_in(relation: Option<Relation>) -> bool {
+    matches!(relation, Some(Relation::Means | Relation::Covers))
 }
 
 fn reaches_into_any(pattern: &Pattern, wholes: &[FieldPath], object: &Value) -> bool {
@@ -330,86 +371,6 @@ fn has_parts(fields: &FieldSet, path: &FieldPath) -> bool {
 
 fn is_scalar(value: &Value) -> bool {
     !value.is_object() && !value.is_array()
-}
-
-/// Sets a field, making what is missing on the way.
-pub(crate) fn put(body: &mut Value, path: &FieldPath, value: &Value) {
-    let mut place = body;
-    for element in path.elements() {
-        place = match element {
-            PathElement::Field(name) => {
-                if !place.is_object() {
-                    *place = Value::Object(Map::new());
-                }
-                match place {
-                    Value::Object(map) => map.entry(name.clone()).or_insert(Value::Null),
-                    _ => return,
-                }
-            }
-            _ => {
-                if !place.is_array() {
-                    *place = Value::Array(Vec::new());
-                }
-                let index = written_index(place, element);
-                let Value::Array(items) = place else {
-                    return;
-                };
-                let index = index.unwrap_or_else(|| {
-                    items.push(new_item(element));
-                    items.len() - 1
-                });
-                match items.get_mut(index) {
-                    Some(item) => item,
-                    None => return,
-                }
-            }
-        };
-    }
-    *place = value.clone();
-}
-
-fn new_item(element: &PathElement) -> Value {
-    match element {
-        PathElement::Key(keys) => {
-            Value::Object(keys.iter().map(|(name, key)| (name.clone(), key.0.clone())).collect())
-        }
-        PathElement::Value(member) => member.0.clone(),
-        _ => Value::Null,
-    }
-}
-
-/// Takes a field out, and maps that become empty by it: an empty map would be a field of its own.
-fn take(place: &mut Value, elements: &[PathElement]) {
-    let Some((first, rest)) = elements.split_first() else {
-        return;
-    };
-    match (place, first) {
-        (Value::Object(map), PathElement::Field(name)) => {
-            if rest.is_empty() {
-                map.remove(name.as_str());
-            } else if let Some(child) = map.get_mut(name.as_str()) {
-                take(child, rest);
-                if child.as_object().is_some_and(Map::is_empty) {
-                    map.remove(name.as_str());
-                }
-            }
-        }
-        (place, element) => {
-            let index = written_index(place, element);
-            if let (Value::Array(items), Some(index)) = (place, index) {
-                match rest {
-                    [] => {
-                        items.remove(index);
-                    }
-                    rest => {
-                        if let Some(item) = items.get_mut(index) {
-                            take(item, rest);
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

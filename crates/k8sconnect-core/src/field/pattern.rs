@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::atom::{Atom, same};
 use super::path::{FieldPath, PathElement};
 use super::set::FieldSet;
-use super::walk::{Items, step, written_index};
+use super::walk::{Items, step, step_written, written_index};
 use crate::text::nfc;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +130,12 @@ impl Pattern {
 
     /// How the pattern stands to a field, seen on an object.
     pub fn relation(&self, path: &FieldPath, object: &Value) -> Option<Relation> {
-        relation(&self.steps, path.elements(), Some(object))
+        relation(&self.steps, path.elements(), Some(object), step)
+    }
+
+    /// The same, seen on what a user wrote, who may leave out key fields of items.
+    pub fn relation_as_written(&self, path: &FieldPath, written: &Value) -> Option<Relation> {
+        relation(&self.steps, path.elements(), Some(written), step_written)
     }
 }
 
@@ -145,15 +150,23 @@ pub enum Relation {
     ReachesInto,
 }
 
-fn relation(steps: &[Step], elements: &[PathElement], object: Option<&Value>) -> Option<Relation> {
+/// How a value is entered.
+type Stepping = for<'a> fn(&'a Value, &PathElement) -> Option<&'a Value>;
+
+fn relation(
+    steps: &[Step],
+    elements: &[PathElement],
+    object: Option<&Value>,
+    step: Stepping,
+) -> Option<Relation> {
     match (steps.split_first(), elements.split_first()) {
         (None, None) => Some(Relation::Means),
         (None, Some(_)) => Some(Relation::Covers),
         (Some(_), None) => Some(Relation::ReachesInto),
         (Some((first, rest)), Some((element, below))) => {
             let value = object.and_then(|object| step(object, element));
-            let named = first.admits(element, value).then(|| relation(rest, below, value));
-            named.flatten().or_else(|| relation(bare_key(steps, element)?, below, value))
+            let named = first.admits(element, value).then(|| relation(rest, below, value, step));
+            named.flatten().or_else(|| relation(bare_key(steps, element)?, below, value, step))
         }
     }
 }

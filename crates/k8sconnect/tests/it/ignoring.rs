@@ -156,16 +156,19 @@ async fn a_key_read_as_a_boolean_is_told_once_a_plan() {
     assert_eq!(warnings(&plan), "", "it was told when the body came");
 }
 
-/// The server deletes such a key with all that is in it as soon as we stop sending it.
-#[tokio::test]
-async fn what_is_ignored_in_a_map_of_maps_or_of_lists_outlives_every_other_change() {
-    let world = World::new().await;
+/// A kind with every sort of map and list, and the group that it is in.
+async fn things(world: &World) -> String {
     let group = format!("{}.example.com", world.namespace);
-    let sets = json!({"type": "object", "additionalProperties": {"type": "array",
-        "x-kubernetes-list-type": "set", "items": {"type": "string"}}});
+    let set =
+        json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}});
+    let keyed = json!({"type": "array", "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name", "port"], "items": {"type": "object",
+            "required": ["name"], "properties": {"name": {"type": "string"},
+                "port": {"type": "integer", "default": 80}, "val": {"type": "string"}}}});
     let schema = json!({"type": "object", "properties": {
         "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
-        "lists": sets, "other": {"type": "string"}}});
+        "lists": {"type": "object", "additionalProperties": set},
+        "set": set, "keyed": keyed, "other": {"type": "string"}}});
     let definition = json!({"apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition", "metadata": {"name": format!("things.{group}")},
         "spec": {"group": group, "scope": "Namespaced",
@@ -174,6 +177,14 @@ async fn what_is_ignored_in_a_map_of_maps_or_of_lists_outlives_every_other_chang
                 "schema": {"openAPIV3Schema": schema}}]}});
     world.create(&definition.to_string()).await.unwrap();
     world.await_served(&definition).await;
+    group
+}
+
+/// The server deletes such a key with all that is in it as soon as we stop sending it.
+#[tokio::test]
+async fn what_is_ignored_in_a_map_of_maps_or_of_lists_outlives_every_other_change() {
+    let world = World::new().await;
+    let group = things(&world).await;
     let entries: &[&[&str]] = &[
         &["free.q.x", "lists.l"],
         &["free.q", "lists"],
@@ -210,5 +221,54 @@ async fn what_is_ignored_in_a_map_of_maps_or_of_lists_outlives_every_other_chang
         let read = core.read(OBJECT, &state.present().unwrap()).await.unwrap().present().unwrap();
         let plan = core.plan(OBJECT, &body("two"), Some(&read)).await.unwrap();
         assert_eq!(plan.action, Action::NoOp, "{entries:?}: {}", warnings(&plan));
+    }
+}
+
+/// Found by fresh eyes: the removal was undone, silently or with the advice to ignore the field.
+#[tokio::test]
+async fn an_ignored_member_or_item_that_others_removed_is_neither_missed_nor_brought_back() {
+    let world = World::new().await;
+    let group = things(&world).await;
+    let entries: &[&[&str]] = &[
+        &["metadata.finalizers", "set", "keyed[name=b]"],
+        &["metadata.finalizers[*]", r#"set[="b"]"#, "keyed"],
+        &["metadata.finalizers", "set", r#"keyed[?(@.name=="b")]"#],
+    ];
+    for (n, entries) in entries.iter().enumerate() {
+        let body = |other: &str| {
+            let body = json!({"apiVersion": format!("{group}/v1"), "kind": "Thing",
+                "metadata": {"name": format!("t{n}"), "namespace": world.namespace.name(),
+                    "finalizers": ["x.example.com/a", "x.example.com/b"]},
+                "set": ["a", "b"], "other": other,
+                "keyed": [{"name": "a", "val": "1"}, {"name": "b", "val": "2"}]});
+            with(world.config(&body.to_string()), &[ignoring(entries)])
+        };
+        let state = world.core().create(OBJECT, &body("one")).await.unwrap();
+        let target =
+            Target::new(&format!("{group}/v1"), "Thing", world.namespace.name(), &format!("t{n}"));
+        let removal = json!({"metadata": {"finalizers": ["x.example.com/a"]}, "set": ["a"],
+            "keyed": [{"name": "a", "port": 80, "val": "1"}]});
+        world.cluster.act_as("rival").merge_patch(&target, removal.clone()).await.unwrap();
+
+        let core = world.core();
+        let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, &body("one"), Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::NoOp, "{entries:?}: {}", warnings(&plan));
+        let plan = core.plan(OBJECT, &body("two"), Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::Update, "{entries:?}");
+        assert_eq!(warnings(&plan), "", "{entries:?}");
+        let state = core.apply(OBJECT, &body("two"), Some(&read), &plan).await.unwrap();
+        let live = world.cluster.read(&target).await.unwrap().unwrap();
+        assert_eq!(live["metadata"]["finalizers"], removal["metadata"]["finalizers"]);
+        assert_eq!(live["set"], removal["set"], "{entries:?}");
+        assert_eq!(live["keyed"], removal["keyed"], "{entries:?}");
+        assert_eq!(live["other"], "two");
+
+        let core = world.core();
+        let read = core.read(OBJECT, &state.present().unwrap()).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, &body("two"), Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::NoOp, "{entries:?}: {}", warnings(&plan));
+        let released = json!({"metadata": {"finalizers": []}});
+        world.cluster.act_as("rival").merge_patch(&target, released).await.unwrap();
     }
 }

@@ -1,0 +1,63 @@
+//! Items of lists that the user wrote and nobody holds: those that others removed, and those that
+//! are new.
+//!
+//! No set of fields names them, so they are told by their places in what was written.
+
+use serde_json::Value;
+
+use super::holds_something;
+use crate::field::walk::{Items, step};
+use crate::field::{FieldPath, FieldSet, PathElement};
+
+/// The paths of such items, in the order in which they are written. What is inside of one is a
+/// part of it, and not told apart.
+pub(super) fn unheld(written: &Value, known: &FieldSet, live: &Value) -> Vec<FieldPath> {
+    let mut found = Vec::new();
+    collect(written, known, Some(live), &mut FieldPath::default(), &mut found);
+    found
+}
+
+fn collect(
+    written: &Value,
+    known: &FieldSet,
+    live: Option<&Value>,
+    path: &mut FieldPath,
+    found: &mut Vec<FieldPath>,
+) {
+    if known.is_leaf() && live.is_some_and(holds_something) {
+        return;
+    }
+    let nothing = FieldSet::default();
+    match written {
+        Value::Object(map) => {
+            for (name, value) in map {
+                let element = PathElement::field(name.clone());
+                let below = known.child(&element).unwrap_or(&nothing).clone();
+                let live = live.and_then(|live| step(live, &element));
+                path.push(element);
+                collect(value, &below, live, path, found);
+                path.pop();
+            }
+        }
+        Value::Array(list) => {
+            let items = Items::new(written, known);
+            let mut held = vec![false; list.len()];
+            for (element, below) in known.children() {
+                let Some(index) = items.written_index(element) else {
+                    continue;
+                };
+                held[index] = true;
+                let live = live.and_then(|live| step(live, element));
+                path.push(element.clone());
+                collect(&list[index], below, live, path, found);
+                path.pop();
+            }
+            for index in (0..list.len()).filter(|index| !held[*index]) {
+                path.push(PathElement::Index(index));
+                found.push(path.clone());
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}
