@@ -12,6 +12,7 @@
 //! sends it reads again and comes back when somebody wrote in between.
 
 mod departure;
+mod elsewhere;
 mod holding;
 mod outlook;
 mod record;
@@ -20,6 +21,7 @@ use crate::field::{FieldPath, FieldSet};
 use crate::owners::{Manager, Operation, Owners, Ownership};
 
 pub use departure::Departure;
+pub use elsewhere::{other_versions, still_there};
 pub use holding::{Division, Extent};
 pub use outlook::{Outlook, Patched, Prospect};
 pub use record::{Company, Loss, Tenure, forget, record};

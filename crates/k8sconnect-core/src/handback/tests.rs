@@ -78,6 +78,23 @@ fn a_field_that_is_gone_from_the_object_has_nobody_to_go_back_to() {
 }
 
 #[test]
+fn who_wrote_in_another_version_gets_back_what_is_there_in_that_version() {
+    let mut theirs = entry("old", "Apply", "", json!({"f:spec": {"f:m": {"f:a": {}, "f:b": {}}}}));
+    theirs["apiVersion"] = json!("apps/v0");
+    let former = owners(&[theirs, before().to_managed_fields()[0].clone()]);
+    assert_eq!(other_versions(&former, "apps/v1").into_iter().collect::<Vec<_>>(), ["apps/v0"]);
+    let former = still_there(former, "apps/v0", &json!({"spec": {"m": {"b": "1"}}}));
+    let back = hand_back(&after(), OURS, &former, Leaving::All).unwrap();
+    let holders = |path: &str| -> Vec<String> {
+        let path = path.parse().unwrap();
+        back.owners.holders(&path).map(|it| it.name.clone()).collect()
+    };
+    assert_eq!(holders("spec.m.a"), Vec::<String>::new(), "it is gone, so nobody can hold it");
+    assert_eq!(holders("spec.m.b"), ["old"]);
+    assert_eq!(holders("spec.image"), ["helm"], "what is in our words is judged by our entry");
+}
+
+#[test]
 fn one_field_leaves_and_the_others_stay_ours() {
     let former = lost(&before(), &after(), OURS);
     let leaving = leaving(&["spec.image"]);

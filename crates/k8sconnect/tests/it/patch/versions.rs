@@ -5,6 +5,7 @@ use testkit::Target;
 use tfplugin::harness::Action;
 
 use super::{PATCH, Ward, object, owners, said};
+use crate::unserved::definition;
 use crate::world::World;
 
 /// An autoscaler that `chart` applied as `autoscaling/v1`, to be patched as `autoscaling/v2`.
@@ -64,4 +65,45 @@ async fn drift_that_was_written_in_another_version_has_an_author() {
     ward.destroy(&state).await;
     let chart = |all: &[String]| all.iter().find(|it| it.contains("chart")).cloned().unwrap();
     assert_eq!(chart(&owners(&ward.live().await)), chart(&before));
+}
+
+/// A widget of which `vtwo` applied `spec.m` as `v2` and `editor` changed a part of it so, to be
+/// patched as `v1`.
+async fn widget_in_two_versions() -> (Ward, Json) {
+    let world = World::new().await;
+    let definition = definition(&world, "Namespaced", &[("v1", true, true), ("v2", true, false)]);
+    world.cluster.act_as("admin").apply(&definition).await.unwrap();
+    world.await_served(&definition).await;
+    let ns = world.namespace.name().to_owned();
+    let mut widget = object(&format!("{ns}.example.com/v2"), "Widget", "it", &ns);
+    widget["spec"] = json!({"m": {"k.2/x": "theirs", "k": "theirs"}, "as": ["a"], "size": 1});
+    world.cluster.act_as("vtwo").apply(&widget).await.unwrap();
+    let target = Target::of(&widget).unwrap();
+    let edit = json!({"spec": {"m": {"u": "edited"}}});
+    world.cluster.act_as("editor").merge_patch(&target, edit).await.unwrap();
+    let api_version = format!("{ns}.example.com/v1");
+    (Ward::of(world, Target { api_version, ..target }), definition)
+}
+
+#[tokio::test]
+async fn what_a_patch_removed_is_in_nobodys_entry_whatever_version_it_was_written_in() {
+    let (ward, definition) = widget_in_two_versions().await;
+    for (attribute, text) in [
+        ("merge_patch", r#"spec: {m: {k.2/x: null, u: null, k: ours}}"#),
+        ("json_patch", r#"[{"op": "replace", "path": "/spec/m", "value": {"k": "again"}}]"#),
+    ] {
+        let state = ward.create(attribute, text).await;
+        ward.destroy(&state).await;
+        let after = owners(&ward.live().await).concat();
+        for gone in ["k.2/x", "f:u"] {
+            assert!(!after.contains(gone), "{attribute}: {gone} in {after}");
+        }
+        assert!(after.contains(r#""f:k""#), "{attribute}: what is there went back: {after}");
+        assert!(!after.contains("k8sconnect"), "{attribute}: {after}");
+        let both = json!({"spec": {"m": {"k.2/x": "theirs", "u": "edited"}}});
+        let mut target = ward.target.clone();
+        target.api_version = target.api_version.replace("/v1", "/v2");
+        ward.world.cluster.act_as("editor").merge_patch(&target, both).await.unwrap();
+    }
+    ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
 }
