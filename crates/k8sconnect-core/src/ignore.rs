@@ -108,7 +108,13 @@ impl Ignoring {
             ignored = ignored.union(&pattern.matched(set, object));
         }
         for fields in self.yielded.values() {
-            ignored = ignored.union(&set.intersection(fields));
+            // Whoever holds a key, and parts of what is in it, does not hold it as a whole.
+            let is_whole = |path: &FieldPath| {
+                let is_leaf = set.below(path).is_some_and(FieldSet::is_leaf);
+                !(is_leaf && has_parts(fields, path))
+            };
+            let held = set.intersection(fields).members().into_iter().filter(is_whole).collect();
+            ignored = ignored.union(&held);
         }
         // An item stays ours by its key fields, unless it is ignored itself.
         let is_ignored =

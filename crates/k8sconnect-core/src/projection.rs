@@ -227,7 +227,7 @@ impl Walk<'_, '_> {
         // that is shared part by part. Neither is ours, and it must not matter whose it is, or when
         // it came. Only where it is no longer ours and somebody else holds it as a whole was an
         // atomic taken from us, and its content is the drift.
-        let taken = holds_something(value)
+        let taken = is_container(value)
             && !self.held_by_us(path)
             && self.others_at(path).any(FieldSet::is_leaf)
             && self.others_at(path).all(FieldSet::is_leaf);

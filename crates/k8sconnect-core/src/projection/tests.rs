@@ -147,13 +147,14 @@ fn a_list_written_empty_shows_the_same_whatever_others_put_into_it() {
 #[test]
 fn an_atomic_that_was_written_empty_or_null_and_taken_shows_what_is_in_it_now() {
     for written in [json!({"selector": {}}), json!({"selector": null})] {
-        shows_the_taken_selector(written);
+        shows_the_taken_selector(&written, json!({"app": "theirs"}));
+        shows_the_taken_selector(&written, json!({}));
     }
 }
 
-fn shows_the_taken_selector(written: Value) {
+fn shows_the_taken_selector(written: &Value, theirs: Value) {
     let ours = json!({"f:selector": {}});
-    let live = json!({"selector": {"app": "theirs"}, "metadata": {"managedFields": [
+    let live = json!({"selector": theirs, "metadata": {"managedFields": [
         {"manager": "other", "operation": "Update", "apiVersion": "v1", "fieldsV1": ours}
     ]}});
     let owners = Owners::of_object(&live).unwrap();
@@ -163,11 +164,11 @@ fn shows_the_taken_selector(written: Value) {
         object: &live,
         owners: &owners,
         manager: US,
-        written: &written,
+        written,
         secrecy: &Secrecy::default(),
     });
     let texts: Vec<_> = projection.texts(None).into_values().collect();
-    assert_eq!(texts, [r#"{"app":"theirs"}"#]);
+    assert_eq!(texts, [live["selector"].to_string()]);
 }
 
 #[test]

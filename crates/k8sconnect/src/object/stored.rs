@@ -131,7 +131,10 @@ impl Stored {
             set(private, SEEN, StoredSeen { resource_version: seen.clone() })?;
         }
         Unread::save(self.unread, private)?;
-        if !self.yielded.is_empty() {
+        if self.yielded.is_empty() {
+            // Whoever is yielded to again is looked at anew.
+            private.remove(YIELDED);
+        } else {
             let fields = |(name, fields): (&String, _)| (name.clone(), fields_v1::encode(fields));
             set(
                 private,
@@ -223,6 +226,8 @@ mod tests {
         assert_eq!(loaded.unread, stored().unread);
         Stored { unread: None, ..stored() }.save(&mut private).unwrap();
         assert_eq!(Stored::load(&private).unwrap().unread, None, "a read that worked ends it");
+        Stored { yielded: Yielded::new(), ..stored() }.save(&mut private).unwrap();
+        assert!(Stored::load(&private).unwrap().yielded.is_empty(), "nobody is yielded to now");
     }
 
     #[test]

@@ -188,7 +188,10 @@ impl Story<'_> {
         };
         let mut words = said(&plan.diagnostics);
         let before = self.live().await;
-        let meddled = plan.action != Action::NoOp && before.is_some() && self.rng.f64() < 0.4;
+        // What is left to a manager by name is what it held when it was last looked at; a list that
+        // it held as an empty one then, it may hold item by item behind the plan.
+        let may_meddle = plan.action != Action::NoOp && !wanted.ignored.contains(&"manager=rival");
+        let meddled = may_meddle && before.is_some() && self.rng.f64() < 0.4;
         if meddled {
             self.they_edit().await;
         }
