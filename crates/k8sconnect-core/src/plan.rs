@@ -11,11 +11,12 @@
 //! the notices and nowhere else.
 
 mod former;
+mod open;
 mod recovery;
 mod takeover;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -98,6 +99,8 @@ pub enum Condition {
 pub struct Decision {
     /// Our leaves after it.
     pub projection: Projection,
+    /// Those of them whose value only the write itself will tell.
+    pub open: BTreeSet<FieldPath>,
     /// Whose spelling of the body state keeps.
     pub spelling: Spelling,
     /// What is to be told about other managers.
@@ -234,7 +237,8 @@ impl Planner<'_> {
         {
             notices.reorders = transition::reorders(&ours, live, answer);
         }
-        Ok(Decision { projection, spelling, notices })
+        let open = open::open(&desired.as_applied(), &projection, prior);
+        Ok(Decision { projection, open, spelling, notices })
     }
 
     /// What others have changed of ours since our last write, where nobody can say yet what becomes

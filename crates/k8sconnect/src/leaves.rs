@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use k8sconnect_core::plan::Decision;
 use k8sconnect_core::projection::{ConcealmentKey, Projection, Texts};
 use tfplugin::Value;
 
@@ -20,6 +21,15 @@ pub(crate) fn map(projection: &Projection, key: Option<&ConcealmentKey>) -> Proj
             (path.shown(), text)
         })
         .collect()
+}
+
+/// The same as it is planned. A leaf that the server will fill in is unknown until it has.
+pub(crate) fn planned(decision: &Decision, key: Option<&ConcealmentKey>) -> ProjectionMap {
+    let mut map = map(&decision.projection, key);
+    for path in &decision.open {
+        map.insert(path.shown(), Value::Unknown);
+    }
+    map
 }
 
 /// The texts of a map that holds no unknown.
@@ -99,6 +109,7 @@ pub(crate) fn reconcile(
 
 #[cfg(test)]
 mod tests {
+    use k8sconnect_core::plan::Decision;
     use k8sconnect_core::projection::Leaf;
     use serde_json::json;
 

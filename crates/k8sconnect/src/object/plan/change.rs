@@ -117,7 +117,7 @@ pub(super) async fn plan(
             // Whose fields are yielded is settled by the next read; until then nothing is promised.
             // Nor for a body that is never stored, which may hold other values when it is applied.
             if unseen.is_empty() && asked.desired.is_stored() {
-                let map = leaves::map(&decision.projection, held.stored.key.as_ref());
+                let map = leaves::planned(&decision, held.stored.key.as_ref());
                 let mended = leaves::mended(&held.model.managed_state_projection, &map);
                 let object = location.key();
                 asked.session.memory.note_mended(asked.cluster.host(), object, &mended);

@@ -83,7 +83,7 @@ pub(super) async fn plan(
             // Whose fields are yielded, only the object will show; what a body holds that is never
             // stored, only the apply.
             if unseen.is_empty() && asked.desired.is_stored() && !remade {
-                let map = leaves::map(&decision.projection, None);
+                let map = leaves::planned(&decision, None);
                 state.managed_state_projection = Value::Known(map);
             }
         }
@@ -176,7 +176,7 @@ async fn adoption(
             if !asked.desired.is_stored() {
                 return Ok(Value::Unknown);
             }
-            Ok(Value::Known(leaves::map(&decision.projection, None)))
+            Ok(Value::Known(leaves::planned(&decision, None)))
         }
         Observation::NotYet(why) => {
             notices.push(asked.blindly(why, creating(asked))?);

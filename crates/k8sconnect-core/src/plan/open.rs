@@ -1,0 +1,91 @@
+//! Leaves that the user left to the server to fill in: an address or a port that it allocates.
+//!
+//! What a dry-run says of one is not what a write will come to: nothing is allocated by a dry-run,
+//! and another value may be drawn. So no value can be promised before the write, unless it is the
+//! one that the last write came to, which is sent again and stays.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Prior;
+use crate::field::FieldPath;
+use crate::field::walk::at_written;
+use crate::projection::{Leaf, Projection};
+
+/// The leaves of an answer for which the user wrote that any value will do.
+pub(super) fn open(
+    written: &Value,
+    projection: &Projection,
+    prior: Option<Prior<'_>>,
+) -> BTreeSet<FieldPath> {
+    let filled_in = |(path, leaf): &(&FieldPath, &Leaf)| {
+        let (Leaf::Shown(value) | Leaf::Concealed(value)) = leaf else {
+            return false;
+        };
+        at_written(written, path).is_some_and(|written| leaves_open(written) && written != value)
+    };
+    let is_kept = |path: &FieldPath, leaf: &Leaf| {
+        let text = prior.and_then(|prior| prior.kept).and_then(|kept| kept.texts.get(path));
+        text.is_some() && text == leaf.text(path, prior.and_then(|prior| prior.key)).as_ref()
+    };
+    let leaves = projection.0.iter().filter(filled_in);
+    leaves.filter(|(path, leaf)| !is_kept(path, leaf)).map(|(path, _)| path.clone()).collect()
+}
+
+/// Whether a value says nothing: the zero of its type, or a list of nothing else.
+fn leaves_open(written: &Value) -> bool {
+    match written {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_i64() == Some(0),
+        Value::Array(items) => items.iter().all(leaves_open),
+        Value::Bool(_) | Value::Object(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::Kept;
+    use super::*;
+    use crate::ignore::Ignoring;
+    use crate::manifest::Manifest;
+    use crate::owners::Owners;
+
+    fn leaf(path: &str, value: Value) -> (FieldPath, Leaf) {
+        (path.parse().unwrap(), Leaf::Shown(value))
+    }
+
+    #[test]
+    fn no_value_is_promised_for_a_leaf_that_the_server_fills_in() {
+        let written = json!({"ip": "", "ips": [""], "port": 0, "none": null, "replicas": 0,
+            "labels": {}, "cpu": "1000m", "given": 80});
+        let projection = Projection(
+            [
+                leaf("ip", json!("10.96.0.1")),
+                leaf("ips", json!(["10.96.0.1"])),
+                leaf("port", json!(32000)),
+                leaf("none", json!(32001)),
+                leaf("replicas", json!(0)),
+                leaf("labels", json!({})),
+                leaf("cpu", json!("1")),
+                leaf("given", json!(80)),
+            ]
+            .into(),
+        );
+        let shown = |prior| -> Vec<_> {
+            open(&written, &projection, prior).into_iter().map(|path| path.to_string()).collect()
+        };
+        assert_eq!(shown(None), ["ip", "ips", "none", "port"]);
+        let texts = [("ip", "10.96.0.1"), ("port", "1")];
+        let texts = texts.map(|(path, text)| (path.parse().unwrap(), text.to_owned())).into();
+        let kept = Kept { owners: Owners::default(), texts, version: None };
+        let body = "{apiVersion: v1, kind: Service, metadata: {name: a}}";
+        let (manifest, ignoring) = (Manifest::parse(body).unwrap(), Ignoring::default());
+        let (kept, ignoring) = (Some(&kept), &ignoring);
+        let prior = Prior { manifest: &manifest, id: "", uid: "", kept, key: None, ignoring };
+        assert_eq!(shown(Some(prior)), ["ips", "none", "port"], "an address that is sent again");
+    }
+}
