@@ -109,7 +109,6 @@ pub(crate) fn reconcile(
 
 #[cfg(test)]
 mod tests {
-    use k8sconnect_core::plan::Decision;
     use k8sconnect_core::projection::Leaf;
     use serde_json::json;
 
