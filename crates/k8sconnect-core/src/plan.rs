@@ -232,10 +232,13 @@ impl Planner<'_> {
             }
             None => Notices::default(),
         };
-        if spelling == Spelling::Former
-            && let Some(live) = live
-        {
-            notices.reorders = transition::reorders(&ours, live, answer);
+        if let (Some(live), Some(prior)) = (live, prior) {
+            // Who wrote the same again asks for the order that comes of it.
+            let before = match spelling {
+                Spelling::Former => Cow::Borrowed(answer),
+                Spelling::New => prior.manifest.as_applied(),
+            };
+            notices.reorders = transition::reorders(&ours, &before, live, answer);
         }
         let open = open::open(&desired.as_applied(), &projection, prior);
         Ok(Decision { projection, open, spelling, notices })
@@ -329,13 +332,17 @@ impl Planner<'_> {
             ),
             false => (Cow::Borrowed(&now), Cow::Borrowed(next)),
         };
+        let side_now = Side { texts: &leaves_now.told(key), owners: &told_now, secrecy, key };
         let mut notices = transition::compare(
             self.manager,
             kept.map(|_| Then { texts: &texts_then, fields: &then }),
-            Side { texts: &leaves_now.told(key), owners: &told_now, secrecy, key },
+            side_now,
             Side { texts: &projection.told(key), owners: &told_next, secrecy, key },
             answer,
         );
+        let told: BTreeSet<_> = notices.paths().cloned().collect();
+        let along = transition::goes_along(self.manager, side_now, live, answer);
+        notices.goes.extend(along.into_iter().filter(|notice| !told.contains(&notice.path)));
         // Every state applies under our name: where the object bears another one's id, that one
         // holds what it changed.
         let bears = live["metadata"]["annotations"][ID_ANNOTATION].as_str();

@@ -4,7 +4,7 @@
 //! the object as the dry-run says it will be. Told is only what concerns fields that we manage or
 //! used to manage. Equal values held together are calm and never told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -51,8 +51,8 @@ pub struct Notices {
     pub takes: Vec<FieldNotice>,
     /// No longer written by us, but kept on the object by others.
     pub stays: Vec<FieldNotice>,
-    /// No longer written by us and held by others since, and gone with the item or the map in which
-    /// they are.
+    /// Held by others, and gone with the item or the map in which they are and which we no longer
+    /// write.
     pub goes: Vec<FieldNotice>,
     /// No longer written by us and held by nobody: the server falls back to a value of its own.
     pub falls_back: Vec<FieldNotice>,
@@ -74,6 +74,12 @@ impl Notices {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// The fields that are told of.
+    pub fn paths(&self) -> impl Iterator<Item = &FieldPath> {
+        let lists = [&self.reverts, &self.takes, &self.stays, &self.goes, &self.falls_back];
+        lists.into_iter().chain([&self.deletes]).flatten().map(|notice| &notice.path)
+    }
 }
 
 /// Compares the three sides. `then` is absent for an object that we never wrote.
@@ -87,9 +93,7 @@ pub fn compare(
     let mut notices = Notices::default();
     let none = Texts::new();
     let texts_then = then.map_or(&none, |then| then.texts);
-    let others_now = |path: &FieldPath| -> Vec<Manager> {
-        now.owners.holders(path).filter(|m| !m.applies_as(manager)).cloned().collect()
-    };
+    let others_now = |path: &FieldPath| others(now.owners, manager, path);
     // The server drops zeros (`paused: false`): such a leaf is ours without being there.
     let ours_next = next.owners.applied_by(manager);
     let unseen = now.texts.keys().filter(|path| ours_next.contains(path) && !path.names_its_item());
@@ -106,7 +110,13 @@ pub fn compare(
         };
         let ours_then = then.is_some_and(|then| then.fields.contains(path));
         if ours_then && text_now != text_then && text_now != text_next {
-            notices.reverts.push(notice(others_now(path)));
+            if !is_only_named_otherwise(path, texts_then, now.texts) {
+                let holders = match text_now {
+                    Some(_) => others_now(path),
+                    None => in_the_place_of(now.owners, manager, path),
+                };
+                notices.reverts.push(notice(holders));
+            }
             continue;
         }
         let robbed: Vec<_> = others_now(path)
@@ -162,9 +172,10 @@ pub fn changed(manager: &str, then: &Texts, now: &Texts, owners: &Owners) -> Vec
     let paths: BTreeSet<_> = then.keys().chain(now.keys()).collect();
     let changed = paths.into_iter().filter(|path| then.get(path) != now.get(path));
     changed
+        .filter(|path| !is_only_named_otherwise(path, then, now))
         .map(|path| FieldNotice {
             path: path.clone(),
-            holders: owners.holders(path).filter(|m| !m.applies_as(manager)).cloned().collect(),
+            holders: in_the_place_of(owners, manager, path),
             then: then.get(path).cloned(),
             now: now.get(path).cloned(),
             next: now.get(path).cloned(),
@@ -172,32 +183,127 @@ pub fn changed(manager: &str, then: &Texts, now: &Texts, owners: &Owners) -> Vec
         .collect()
 }
 
+fn others(owners: &Owners, manager: &str, path: &FieldPath) -> Vec<Manager> {
+    owners.holders(path).filter(|m| !m.applies_as(manager)).cloned().collect()
+}
+
+/// Who holds a field or, where somebody put something else in the place of the map or the item that
+/// it was in, who holds that.
+fn in_the_place_of(owners: &Owners, manager: &str, path: &FieldPath) -> Vec<Manager> {
+    let holders = others(owners, manager, path);
+    let mut around = path.clone();
+    while holders.is_empty() && around.pop().is_some() {
+        let is_whole = |fields: &FieldSet| fields.below(&around).is_some_and(FieldSet::is_leaf);
+        let whole = owners.others(manager).filter(|other| is_whole(&other.fields));
+        let whole: Vec<_> = whole.map(|other| other.manager.clone()).collect();
+        if !whole.is_empty() {
+            return whole;
+        }
+    }
+    holders
+}
+
+/// Whether only the way of telling an item changed: its key stands for it while there is nothing else
+/// to show, and steps back for what others put there.
+fn is_only_named_otherwise(path: &FieldPath, then: &Texts, now: &Texts) -> bool {
+    if !path.names_its_item() {
+        return false;
+    }
+    let mut item = path.clone();
+    item.pop();
+    let is_shown = |texts: &Texts| {
+        texts.range(&item..).next().is_some_and(|(first, _)| first.starts_with(&item))
+    };
+    is_shown(then) && is_shown(now)
+}
+
+/// Fields of others that are on the object and will not be: they go with what they are in, which we
+/// made and no longer write.
+pub fn goes_along(manager: &str, now: Side<'_>, live: &Value, answer: &Value) -> Vec<FieldNotice> {
+    let mut found: BTreeMap<FieldPath, FieldNotice> = BTreeMap::new();
+    for other in now.owners.others(manager) {
+        let mut lost = Vec::new();
+        vanishing(&other.fields, live, Some(answer), &mut FieldPath::default(), &mut lost);
+        for (path, value) in lost {
+            let leaf = match now.secrecy.conceals_within(&path, value, live) {
+                true => Leaf::Concealed(value.clone()),
+                false => Leaf::Shown(value.clone()),
+            };
+            let notice = found.entry(path.clone()).or_insert_with(|| FieldNotice {
+                now: Some(leaf.told(&path, now.key)),
+                path,
+                holders: Vec::new(),
+                then: None,
+                next: None,
+            });
+            notice.holders.push(other.manager.clone());
+        }
+    }
+    // The path of what else goes of an item names its key.
+    let paths: BTreeSet<_> = found.keys().cloned().collect();
+    let is_named_by_another = |path: &FieldPath| {
+        let mut item = path.clone();
+        item.pop();
+        let mut of_item = paths.range(&item..).take_while(|other| other.starts_with(&item));
+        of_item.any(|other| !other.names_its_item())
+    };
+    found.retain(|path, _| !path.names_its_item() || !is_named_by_another(path));
+    found.into_values().collect()
+}
+
+/// The leaves of a set that one object has and the other lacks, with what they hold.
+fn vanishing<'v>(
+    fields: &FieldSet,
+    live: &'v Value,
+    answer: Option<&Value>,
+    path: &mut FieldPath,
+    found: &mut Vec<(FieldPath, &'v Value)>,
+) {
+    if fields.is_leaf() && answer.is_none() {
+        found.push((path.clone(), live));
+    }
+    let (live, answer) = (Items::new(live, fields), answer.map(|it| Items::new(it, fields)));
+    for (element, below) in fields.children() {
+        if let Some(live) = live.step(element) {
+            path.push(element.clone());
+            let answer = answer.as_ref().and_then(|answer| answer.step(element));
+            vanishing(below, live, answer, path, found);
+            path.pop();
+        }
+    }
+}
+
 /// Lists of ours whose items stand otherwise on the live object than they will, though nobody asked
-/// for it: others brought them into that order.
-pub fn reorders(fields: &FieldSet, live: &Value, answer: &Value) -> Vec<Reorder> {
+/// for it: others brought them into that order. `before` is the order that we wrote last.
+pub fn reorders(fields: &FieldSet, before: &Value, live: &Value, answer: &Value) -> Vec<Reorder> {
     fn walk(
         fields: &FieldSet,
-        live: &Value,
-        answer: &Value,
+        [before, live, answer]: [&Value; 3],
         path: &mut FieldPath,
         found: &mut Vec<Reorder>,
     ) {
-        let owned = |order: Vec<&PathElement>| order.into_iter().cloned().collect::<Vec<_>>();
-        let (now, next) = (owned(order(fields, live)), owned(order(fields, answer)));
-        if now.len() == next.len() && now != next {
+        let orders = [before, live, answer].map(|list| order(fields, list));
+        let sets = orders.clone().map(BTreeSet::from_iter);
+        let shared = |it: &&PathElement| sets.iter().all(|set: &BTreeSet<_>| set.contains(it));
+        let [then, now, next] =
+            orders.map(|order| order.into_iter().filter(shared).cloned().collect::<Vec<_>>());
+        if now != next && then == next {
             found.push(Reorder { path: path.clone(), now, next });
         }
-        let (live, answer) = (Items::new(live, fields), Items::new(answer, fields));
+        let items = [before, live, answer].map(|list| Items::new(list, fields));
+        let [before, live, answer] = &items;
         for (element, below) in fields.children() {
-            if let (Some(live), Some(answer)) = (live.step(element), answer.step(element)) {
+            if let (Some(before), Some(live), Some(answer)) =
+                (before.step_written(element), live.step(element), answer.step(element))
+            {
                 path.push(element.clone());
-                walk(below, live, answer, path, found);
+                walk(below, [before, live, answer], path, found);
                 path.pop();
             }
         }
     }
     let mut found = Vec::new();
-    walk(fields, live, answer, &mut FieldPath::default(), &mut found);
+    walk(fields, [before, live, answer], &mut FieldPath::default(), &mut found);
     found
 }
 

@@ -158,10 +158,71 @@ fn an_order_that_others_made_is_told() {
         .collect();
     let ab = json!({"env": [{"name": "A", "value": 1}, {"name": "B", "value": 1}]});
     let ba = json!({"env": [{"name": "B", "value": 1}, {"name": "X"}, {"name": "A", "value": 1}]});
-    let found = reorders(&fields, &ba, &ab);
+    let found = reorders(&fields, &ab, &ba, &ab);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].path.to_string(), "env");
-    assert!(reorders(&fields, &ab, &ab).is_empty());
+    assert!(reorders(&fields, &ab, &ab, &ab).is_empty());
+    assert!(reorders(&fields, &ba, &ba, &ab).is_empty(), "we asked for it");
+    let joined = json!({"env": [{"name": "A"}, {"name": "B"}, {"name": "C"}]});
+    assert_eq!(reorders(&fields, &ab, &ba, &joined).len(), 1, "whatever joins them");
+}
+
+fn side<'a>(texts: &'a Texts, owners: &'a Owners, secrecy: &'a Secrecy) -> Side<'a> {
+    Side { texts, owners, secrecy, key: None }
+}
+
+fn entry(name: &str, operation: &str, fields: Value) -> Value {
+    json!({"manager": name, "operation": operation, "apiVersion": "v1", "fieldsV1": fields})
+}
+
+#[test]
+fn what_others_put_into_a_map_or_an_item_that_we_drop_is_told() {
+    let theirs = json!({"f:free": {"f:q": {"f:y": {}}, "f:kept": {}}, "f:list": {
+        "k:{\"name\":\"a\"}": {".": {}, "f:name": {}, "f:set": {"v:\"x\"": {}}},
+        "k:{\"name\":\"b\"}": {".": {}, "f:name": {}}}});
+    let owners = Owners::from_managed_fields(&json!([entry("rival", "Update", theirs)])).unwrap();
+    let live = json!({"free": {"q": {"x": 1, "y": 2}, "kept": 1},
+        "list": [{"name": "a", "set": ["x"]}, {"name": "b"}]});
+    let answer = json!({"free": {"kept": 1}});
+    let found =
+        goes_along("k8sconnect", side(&Texts::new(), &owners, &Secrecy::default()), &live, &answer);
+    let told: Vec<_> =
+        found.iter().map(|it| (it.path.to_string(), it.now.clone().unwrap())).collect();
+    let expected =
+        [("free.q.y", "2"), ("list[name=a].set[=\"x\"]", "x"), ("list[name=b].name", "b")];
+    assert_eq!(told, expected.map(|(path, now)| (path.to_owned(), now.to_owned())));
+    assert_eq!(names(&found), ["rival"; 3]);
+}
+
+fn reverted(fields: &[(&str, &str)], now: &[(&str, &str)], managed: &Value) -> Vec<FieldNotice> {
+    let texts = |entries: &[(&str, &str)]| -> Texts {
+        entries.iter().map(|(path, text)| (path.parse().unwrap(), (*text).to_owned())).collect()
+    };
+    let (then, now) = (texts(fields), texts(now));
+    let set: FieldSet = then.keys().chain(now.keys()).cloned().collect();
+    let owners = Owners::from_managed_fields(managed).unwrap();
+    let ours = json!([entry("k8sconnect", "Apply", crate::field::fields_v1::encode(&set))]);
+    let after = Owners::from_managed_fields(&ours).unwrap();
+    let secrecy = Secrecy::default();
+    let before = Then { texts: &then, fields: &set };
+    let now = side(&now, &owners, &secrecy);
+    compare("k8sconnect", Some(before), now, side(&then, &after, &secrecy), &json!({})).reverts
+}
+
+#[test]
+fn an_item_that_others_filled_is_not_told_as_one_without_its_name() {
+    let rival = entry("rival", "Update", json!({"f:env": {"k:{\"name\":\"X\"}": {"f:value": {}}}}));
+    let told =
+        reverted(&[("env[name=X].name", "X")], &[("env[name=X].value", "R")], &json!([rival]));
+    let paths: Vec<_> = told.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(paths, ["env[name=X].value"]);
+    assert_eq!(reverted(&[("env[name=X].name", "X")], &[], &json!([])).len(), 1, "it is gone");
+}
+
+#[test]
+fn whoever_put_something_in_the_place_of_our_map_is_named() {
+    let rival = entry("rival", "Apply", json!({"f:free": {"f:b": {}}}));
+    assert_eq!(names(&reverted(&[("free.b.a", "1")], &[], &json!([rival]))), ["rival"]);
 }
 
 #[test]

@@ -124,11 +124,11 @@ fn stays(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
 
 fn goes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     Diagnostic::warning(
-        format!("{key}: {} will go, though held by others", count(fields.len(), "removed field")),
+        format!("{key}: {} will go, though held by others", count(fields.len(), "field")),
         format!(
-            "No longer written by you, and held by other managers since; what they are in was made by \
-             you, and goes:\n\n{}\n\nThe other manager may bring them back, or miss them. To keep a \
-             field, keep in `yaml_body` the item or the map that it is in.",
+            "Held by other managers, in an item or a map that you no longer write; nobody else keeps \
+             that, so that it goes with all that is in it:\n\n{}\n\nThe other manager may bring them \
+             back, or miss them. To keep a field, keep in `yaml_body` the item or the map that it is in.",
             listed(fields)
         ),
     )

@@ -53,6 +53,14 @@ impl Story {
         self.world.cluster.act_as("rival").merge_patch(&target, patch).await.unwrap();
     }
 
+    async fn create(&self, spec: &Json) -> State {
+        self.world.create(&self.body(spec).to_string()).await.unwrap()
+    }
+
+    async fn plan(&self, spec: &Json, state: &State) -> Result<PlanOutcome, Failure> {
+        replan(&self.world, &self.world.config(&self.body(spec).to_string()), state).await
+    }
+
     async fn end(self) {
         let target = Target::of(&self.definition).unwrap();
         self.world.cluster.delete(&target).await.unwrap();
@@ -188,5 +196,74 @@ async fn what_a_plan_without_a_refresh_told_its_apply_does_not_repeat() {
             assert!(planned.contains("1 field changed outside"), "{planned}");
         }
         assert_eq!(told(applying(&world)).await, "");
+    }
+}
+
+/// The server removes a map or an item with the last who holds it, whatever others put into it.
+#[tokio::test]
+async fn what_others_put_into_what_we_drop_is_told_before_it_goes() {
+    let story = Story::new().await;
+    let whole = json!({
+        "free": {"q": {"x": 2}, "s": {"t": {"u": 1}}, "r": 1},
+        "keyed": [{"name": "a", "texts": {"ours": "1"}}, {"name": "b"}],
+        "lists": {"x": ["ours"], "y": ["ours"]},
+    });
+    let state = story.create(&whole).await;
+    story
+        .rival(json!({"spec": {
+            "free": {"q": {"y": 7}, "s": {"t": {"v": 7}}},
+            "keyed": [{"name": "a", "texts": {"ours": "1", "their.s": "1"}, "set": ["theirs"]},
+                {"name": "b"}],
+            "lists": {"x": ["ours", "theirs"]},
+        }}))
+        .await;
+    let told = said(&story.plan(&whole, &state).await.unwrap().diagnostics);
+    assert_eq!(told, "", "what stays is nobody's loss");
+    let rest = json!({"free": {"r": 1}, "keyed": [{"name": "b"}], "lists": {"y": ["ours"]}});
+    let told = said(&story.plan(&rest, &state).await.unwrap().diagnostics);
+    let went = |told: &str, field: &str, value: &str| {
+        let line = format!("{field} held by `rival` (Update, ");
+        let (_, after) = told.split_once(&line).unwrap_or_else(|| panic!("{field}: {told}"));
+        assert!(after.contains(&format!("is now {value} will be (absent)")), "{field}: {told}");
+    };
+    for (field, value) in [
+        ("spec.free.q.y", "7"),
+        ("spec.free.s.t.v", "7"),
+        ("spec.keyed[name=a].texts[\"their.s\"]", "\"1\""),
+        ("spec.keyed[name=a].set[=\"theirs\"]", "theirs"),
+        ("spec.lists.x[=\"theirs\"]", "theirs"),
+    ] {
+        went(&told, field, value);
+    }
+    story.end().await;
+}
+
+#[tokio::test]
+async fn an_order_that_others_made_is_told_where_the_change_is_another_one() {
+    let world = World::new().await;
+    let body = |app: &str, names: &[&str]| {
+        let ports = [("http", 80), ("admin", 81), ("debug", 82)].map(|(name, port)| {
+            json!({"name": name, "port": port, "targetPort": port, "protocol": "TCP"})
+        });
+        let by_name = |name: &&str| ports.iter().find(|it| it["name"] == **name).unwrap().clone();
+        let mut service = object("v1", "Service", "web", world.namespace.name());
+        let ports: Vec<_> = names.iter().map(by_name).collect();
+        service["spec"] = json!({"selector": {"app": app}, "ports": ports});
+        service
+    };
+    let ours = body("a", &["http", "admin"]);
+    let state = world.create(&ours.to_string()).await.unwrap();
+    let theirs = body("a", &["admin", "http"]);
+    let target = Target::of(&ours).unwrap();
+    let patch = json!({"spec": {"ports": theirs["spec"]["ports"]}});
+    world.cluster.act_as("rival").merge_patch(&target, patch).await.unwrap();
+    for (next, is_told) in [
+        (body("b", &["http", "admin"]), true),
+        (body("a", &["http", "debug", "admin"]), true),
+        (body("b", &["admin", "http"]), false),
+    ] {
+        let config = world.config(&next.to_string());
+        let told = said(&replan(&world, &config, &state).await.unwrap().diagnostics);
+        assert_eq!(told.contains("will be brought back into your order"), is_told, "{told}");
     }
 }

@@ -241,7 +241,7 @@ async fn what_others_changed_in_an_item_that_goes_is_told() {
     let plan = core.plan(OBJECT, &world.config(&body(admin)), Some(&read)).await.unwrap();
     let told: String =
         plan.diagnostics.iter().map(|one| format!("{}\n{}\n", one.summary, one.detail)).collect();
-    assert!(told.contains("1 removed field will go, though held by others"), "{told}");
+    assert!(told.contains("1 field will go, though held by others"), "{told}");
     assert!(told.contains("targetPort") && told.contains("`mesh`"), "{told}");
     world.core().destroy(OBJECT, &state).await.unwrap();
 }
