@@ -1,7 +1,7 @@
 //! The way to the server: name lookup, TCP, and a proxy where one is asked for.
 //!
 //! TLS is laid over whatever this gives. An explicit proxy is used for every host, as client-go
-//! does; without one the usual environment variables decide, `NO_PROXY` included. Failures of
+//! does; without one the environment decides, by kubectl's rules. Failures of
 //! the lookup and of the proxy get types of their own, so that they can be told from failures of
 //! the server.
 
@@ -30,6 +30,7 @@ use crate::secret::Secret;
 use crate::tls;
 use tunnel::Tunnel;
 
+mod environment;
 mod tunnel;
 
 /// TLS where it is that with a proxy; that with the server is laid over it elsewhere.
@@ -82,13 +83,13 @@ impl Route {
     ) -> Result<Self, ConnectionError> {
         let progress = Progress::default();
         let tcp = Tcp::new(progress.clone());
-        let (intercept, origin) = match proxy {
-            None => (environments(server)?, ProxyOrigin::Environment),
-            Some(proxy) => (Some(intercept("proxy-url", server, proxy)?), ProxyOrigin::Given),
+        let intercept = match proxy {
+            None => environments(server, environment::proxy_for(server))?,
+            Some(proxy) => Some((intercept("proxy-url", server, proxy)?, ProxyOrigin::Given)),
         };
         let (path, proxy) = match intercept {
             None => (Path::Direct(tcp), None),
-            Some(proxy) => {
+            Some((proxy, origin)) => {
                 let address = address(proxy.uri());
                 (Path::through(&proxy, tcp, tls)?, Some(Proxy { address, origin }))
             }
@@ -141,33 +142,13 @@ fn address(proxy: &Uri) -> String {
 
 /// What the environment means for a server. A proxy that is named there and cannot be used is not
 /// passed over: whoever named it does not want to go without.
-fn environments(server: &Uri) -> Result<Option<Intercept>, ConnectionError> {
-    let told = |names: [&str; 2]| {
-        names.iter().find_map(|name| std::env::var(name).ok()).filter(|value| !value.is_empty())
-    };
-    let found = Matcher::from_env().intercept(server);
-    if found.is_some() {
-        return Ok(found);
-    }
-    let own = match server.scheme_str() {
-        Some("http") => ("HTTP_PROXY", told(["HTTP_PROXY", "http_proxy"])),
-        _ => ("HTTPS_PROXY", told(["HTTPS_PROXY", "https_proxy"])),
-    };
-    let all = ("ALL_PROXY", told(["ALL_PROXY", "all_proxy"]));
-    let exempt = told(["NO_PROXY", "no_proxy"]).unwrap_or_default();
-    unusable_for(server, [own, all], &exempt).map_or(Ok(None), Err)
-}
-
-/// What is wrong with the first of these variables that is set, if the server is not exempt.
-fn unusable_for(
+fn environments(
     server: &Uri,
-    set: [(&'static str, Option<String>); 2],
-    exempt: &str,
-) -> Option<ConnectionError> {
-    let (field, proxy) = set.into_iter().find_map(|(name, value)| Some((name, value?)))?;
-    let any = Matcher::builder().all("http://any.invalid").no(exempt).build();
-    any.intercept(server)?;
-    Route::check(field, &Secret::from(proxy)).err()
+    found: Option<(&'static str, Secret)>,
+) -> Result<Option<(Intercept, ProxyOrigin)>, ConnectionError> {
+    let Some((name, proxy)) = found else { return Ok(None) };
+    Route::check(name, &proxy)?;
+    Ok(Some((intercept(name, server, &proxy)?, ProxyOrigin::Environment(name))))
 }
 
 impl Path {
@@ -383,16 +364,16 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_in_the_environment_that_cannot_be_used_is_told_unless_the_server_is_exempt() {
+    fn a_proxy_in_the_environment_that_cannot_be_used_is_told_with_its_variable() {
         let server = Uri::from_static("https://k.example");
-        let told = |own: Option<&str>, exempt: &str| {
-            let all = ("ALL_PROXY", Some("http://all.example".to_owned()));
-            let own = ("HTTPS_PROXY", own.map(ToOwned::to_owned));
-            unusable_for(&server, [own, all], exempt)
+        let told = |proxy: &str| {
+            let found = ("HTTPS_PROXY", Secret::from(proxy.to_owned()));
+            environments(&server, Some(found)).err().map(|error| error.to_string())
         };
-        let error = told(Some("gopher://p.example"), "").unwrap().to_string();
-        assert!(error.contains("`HTTPS_PROXY`") && error.contains("`NO_PROXY`"), "{error}");
-        assert_eq!(told(Some("gopher://p.example"), "k.example"), None);
-        assert_eq!(told(None, ""), None);
+        for unknown in ["gopher://p.example", "socks4://p.example"] {
+            let error = told(unknown).unwrap();
+            assert!(error.contains("`HTTPS_PROXY`") && error.contains("`NO_PROXY`"), "{error}");
+        }
+        assert_eq!(told("p.example:3128"), None);
     }
 }

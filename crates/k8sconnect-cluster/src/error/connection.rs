@@ -309,9 +309,11 @@ impl ConnectionError {
                         field.trim_end_matches("-data")
                     )
                 }
-                "HTTPS_PROXY" | "HTTP_PROXY" | "ALL_PROXY" => "Correct it in the environment, or \
-                    name the server in `NO_PROXY`."
-                    .into(),
+                "HTTPS_PROXY" | "HTTP_PROXY" => {
+                    "Correct it in the environment, or name the server \
+                    in `NO_PROXY`."
+                        .into()
+                }
                 _ => "Correct the value.".into(),
             },
             Self::Mistaken { advice, .. } => (*advice).into(),

@@ -23,14 +23,15 @@ pub struct Proxy {
 pub enum ProxyOrigin {
     /// The connection.
     Given,
-    Environment,
+    /// This variable.
+    Environment(&'static str),
 }
 
 impl Proxy {
-    fn field(&self) -> &'static str {
+    fn field(&self) -> String {
         match self.origin {
-            ProxyOrigin::Given => "`proxy_url` (in a kubeconfig `proxy-url`)",
-            ProxyOrigin::Environment => "`HTTPS_PROXY` in the environment",
+            ProxyOrigin::Given => "`proxy_url` (in a kubeconfig `proxy-url`)".into(),
+            ProxyOrigin::Environment(name) => format!("`{name}` in the environment"),
         }
     }
 }
@@ -325,7 +326,7 @@ impl Trouble {
             Self::Proxy(proxy, _) | Self::ProxyRefused(proxy, _) => {
                 let around = match proxy.origin {
                     ProxyOrigin::Given => "",
-                    ProxyOrigin::Environment => "; `NO_PROXY` names servers that need none",
+                    ProxyOrigin::Environment(_) => "; `NO_PROXY` names servers that need none",
                 };
                 return format!(
                     "Check {}, and that the proxy may lead to this server{around}.",

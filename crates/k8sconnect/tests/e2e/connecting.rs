@@ -148,13 +148,32 @@ async fn every_way_in_is_written_as_documented_and_leads_there() {
 async fn without_a_proxy_in_the_configuration_the_environments_is_used() {
     let mut at = Workspace::new(Tool::Terraform).await;
     let tunnel = Tunnel::open(at.cluster, Speech::Plain, None).await.unwrap();
-    at.objects(&[("it", CONFIG_MAP)]).init().await;
-    at.runner.env("HTTPS_PROXY", &tunnel.url()).env("NO_PROXY", "127.0.0.1");
-    at.plan_changes().await;
-    assert_eq!(tunnel.asked(), Vec::<String>::new());
-    at.runner.env("NO_PROXY", "");
+    // An address that leads here and is not, by name, this machine's own.
+    let elsewhere = at.cluster.url().replace("127.0.0.1", "0.0.0.0");
+    let token = at.cluster.token().to_owned();
+    at.runner.variable("token", &token);
+    let to = |host: &str| {
+        format!(
+            "variable \"token\" {{ type = string }}\nresource \"k8sconnect_object\" \"it\" {{\n  \
+             cluster = {{\n    host = {}\n    tls_server_name = \"localhost\"\n    \
+             cluster_ca_certificate = {}\n    token = var.token\n  }}\n  yaml_body = {}}}\n",
+            quoted(host),
+            quoted(at.cluster.ca()),
+            body(at.namespace.name())
+        )
+    };
+    let (far, near) = (to(&elsewhere), to(at.cluster.url()));
+    at.runner.write("main.tf", &far).unwrap();
+    at.init().await;
+    at.runner.env("HTTPS_PROXY", &tunnel.url());
     at.plan_changes().await;
     assert_eq!(tunnel.asked().len(), 1);
+    at.runner.env("NO_PROXY", elsewhere.trim_start_matches("https://"));
+    at.plan_changes().await;
+    assert_eq!(tunnel.asked().len(), 1, "the entry names host and port");
+    at.runner.env("NO_PROXY", "").write("main.tf", &near).unwrap();
+    at.plan_changes().await;
+    assert_eq!(tunnel.asked().len(), 1, "what runs on this machine needs no proxy");
 }
 
 /// All that a run leaves behind, as text.

@@ -139,9 +139,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         Trouble::Mute,
         Trouble::AfterCertificate(Box::new(Trouble::Closed)),
         Trouble::MuteProxy(proxy(ProxyOrigin::Given)),
-        Trouble::Proxy(proxy(ProxyOrigin::Environment), Box::new(Trouble::Refused)),
+        Trouble::Proxy(proxy(ProxyOrigin::Environment("HTTPS_PROXY")), Box::new(Trouble::Refused)),
         Trouble::ProxyRefused(proxy(ProxyOrigin::Given), 302),
-        Trouble::ProxyLogin(proxy(ProxyOrigin::Environment)),
+        Trouble::ProxyLogin(proxy(ProxyOrigin::Environment("HTTPS_PROXY"))),
     ] {
         let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
         messages.push(refusal::unanswered(web().key(), &error));
