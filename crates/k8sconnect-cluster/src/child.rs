@@ -39,12 +39,47 @@ pub struct Printed {
     pub lost: u64,
 }
 
+impl Printed {
+    /// As words that stand in other words: without the colours and whatever else of a terminal's.
+    pub fn words(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let mut shown = String::with_capacity(text.len());
+        let mut rest = text.as_ref();
+        while let Some((before, sequence)) = rest.split_once(ESCAPE) {
+            shown.push_str(before);
+            rest = after_sequence(sequence);
+        }
+        shown.push_str(rest);
+        shown.trim().to_owned()
+    }
+}
+
+const ESCAPE: char = '\u{1b}';
+
+/// What follows a sequence that an escape begins: a command with its numbers, which ends with the
+/// first letter; a text for the terminal itself, such as a title; or a single character.
+fn after_sequence(sequence: &str) -> &str {
+    let (end, last): (&str, fn(char) -> bool) = match sequence.chars().next() {
+        Some('[') => {
+            let numbers = |c| matches!(c, ' '..='?');
+            (sequence[1..].trim_start_matches(numbers), |c| matches!(c, '@'..='~'))
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => match sequence.split_once(['\u{7}', ESCAPE]) {
+            Some((_, end)) => (end, |c| c == '\\'),
+            None => ("", |_| false),
+        },
+        _ => (sequence.trim_start_matches(|c| matches!(c, ' '..='/')), |_| true),
+    };
+    end.strip_prefix(last).unwrap_or(end)
+}
+
 /// Why a command did not come to its end.
 #[derive(Debug)]
 pub enum Unended {
     /// There is no such command on this machine.
     Missing,
-    TooLong,
+    /// With what it had written to stderr by then.
+    TooLong(Printed),
     Unrunnable(std::io::Error),
 }
 
@@ -57,12 +92,12 @@ const AFTER_THE_END: Duration = Duration::from_millis(500);
 pub async fn run(command: &mut Command, bounds: Bounds) -> Result<Ended, Unended> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     Family::found_by(command);
+    let (mut stdout, mut stderr) = (Printed::default(), Printed::default());
     let run = async {
         let mut child = command.spawn()?;
         let family = Family::of(&child);
-        let (mut stdout, mut stderr) = (Printed::default(), Printed::default());
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        let status = {
+        {
             let draining = async {
                 tokio::try_join!(
                     drain(out, bounds.output, &mut stdout),
@@ -75,25 +110,28 @@ pub async fn run(command: &mut Command, bounds: Bounds) -> Result<Ended, Unended
                     drained?;
                     let status = child.wait().await?;
                     family.leave();
-                    status
+                    Ok(status)
                 }
                 status = child.wait() => {
                     family.leave();
                     if let Ok(drained) = tokio::time::timeout(AFTER_THE_END, draining).await {
                         drained?;
                     }
-                    status?
+                    status
                 }
             }
-        };
-        Ok(Ended { status, stdout, stderr })
+        }
     };
-    let ended: Result<_, std::io::Error> =
-        tokio::time::timeout(bounds.time, run).await.map_err(|_| Unended::TooLong)?;
-    ended.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Unended::Missing,
-        _ => Unended::Unrunnable(error),
-    })
+    let ended: Result<ExitStatus, std::io::Error> =
+        match tokio::time::timeout(bounds.time, run).await {
+            Ok(ended) => ended,
+            Err(_) => return Err(Unended::TooLong(stderr)),
+        };
+    match ended {
+        Ok(status) => Ok(Ended { status, stdout, stderr }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Unended::Missing),
+        Err(error) => Err(Unended::Unrunnable(error)),
+    }
 }
 
 /// Reads on past the bound without keeping it: a command whose pipe is full never ends.
@@ -138,8 +176,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_command_that_hangs_is_ended() {
-        let ended = shell("exec sleep 300", Duration::from_millis(50)).await;
-        assert!(matches!(ended, Err(Unended::TooLong)), "{ended:?}");
+        let ended = shell("printf help >&2; exec sleep 300", Duration::from_secs(1)).await;
+        let Err(Unended::TooLong(said)) = ended else { panic!("{ended:?}") };
+        assert_eq!(said.words(), "help");
+    }
+
+    #[test]
+    fn words_are_shown_without_what_is_meant_for_a_terminal() {
+        let words = |text: &str| Printed { bytes: text.into(), lost: 0 }.words();
+        assert_eq!(words("\u{1b}[1;31mERROR\u{1b}[0m: log in\u{1b}[K\n"), "ERROR: log in");
+        assert_eq!(words("\u{1b}]0;title\u{7}a\u{1b}]8;;u\u{1b}\\b\u{1b}(Bc"), "abc");
+        assert_eq!(words("plain [31m é"), "plain [31m é");
+        for cut_off in ["a\u{1b}", "a\u{1b}[", "a\u{1b}[31", "a\u{1b}]0;title"] {
+            assert_eq!(words(cut_off), "a", "{cut_off:?}");
+        }
+        assert_eq!(words("\u{1b}[31é"), "é");
     }
 
     #[cfg(unix)]
@@ -164,7 +215,7 @@ mod tests {
 
         std::fs::remove_file(&note).unwrap();
         let ended = shell(&script, Duration::from_secs(2)).await;
-        assert!(matches!(ended, Err(Unended::TooLong)), "{ended:?}");
+        assert!(matches!(ended, Err(Unended::TooLong(_))), "{ended:?}");
         let pid = started().await;
         assert!(is_gone(pid).await, "{pid} outlives the limit");
     }

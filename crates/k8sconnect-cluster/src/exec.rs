@@ -9,12 +9,12 @@
 use std::time::{Duration, SystemTime};
 
 use k8sconnect_core::scrub::{self, quoted};
-use k8sconnect_core::time;
+use k8sconnect_core::{time, yaml};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::child::{self, Bounds, Ended, Unended};
+use crate::child::{self, Bounds, Ended, Printed, Unended};
 use crate::connection::{Exec, Identity};
 use crate::error::ConnectionError;
 use crate::secret::Secret;
@@ -47,8 +47,10 @@ async fn run_within(plugin: &Exec, limit: Duration) -> Result<Brought, Connectio
     let bounds = Bounds { time: limit, output: LARGEST_OUTPUT };
     let ended =
         child::run(&mut command(plugin), bounds).await.map_err(|unended| match unended {
-            Unended::TooLong => {
-                let why = format!("it had not ended after {} seconds", limit.as_secs());
+            Unended::TooLong(stderr) => {
+                let seconds = limit.as_secs();
+                let said = complaint(&stderr, plugin);
+                let why = format!("it had not ended after {seconds} seconds{said}");
                 failed(why, "Check that it does not wait for somebody to log in.")
             }
             Unended::Missing => {
@@ -66,7 +68,7 @@ async fn run_within(plugin: &Exec, limit: Duration) -> Result<Brought, Connectio
         })?;
     let Ended { status, stdout, stderr } = ended;
     if !status.success() {
-        let why = format!("it ended with {status}{}", complaint(&stderr.bytes, plugin));
+        let why = format!("it ended with {status}{}", complaint(&stderr, plugin));
         return Err(failed(why, "Run it by hand to see what it lacks; often a login has expired."));
     }
     read(plugin, &stdout.bytes)
@@ -88,10 +90,9 @@ fn command(plugin: &Exec) -> Command {
 }
 
 /// The end of what it wrote, without any secret it was given.
-fn complaint(stderr: &[u8], plugin: &Exec) -> String {
-    let text = String::from_utf8_lossy(stderr);
+fn complaint(stderr: &Printed, plugin: &Exec) -> String {
     let secrets = plugin.args.iter().chain(plugin.env.iter().map(|(_, value)| value));
-    let text = scrub::without_these(text.trim(), secrets.map(Secret::expose));
+    let text = scrub::without_these(&stderr.words(), secrets.map(Secret::expose));
     let skipped = text.chars().count().saturating_sub(LONGEST_COMPLAINT);
     let end = text.chars().skip(skipped).collect::<String>();
     if end.is_empty() { String::new() } else { format!(", saying: {end}") }
@@ -116,10 +117,9 @@ struct Given {
     expiration_timestamp: Option<Value>,
 }
 
-/// What it printed is not quoted, not even when it is no JSON: it may be the token.
+/// What it printed is not quoted, not even when it cannot be read: it may be the token.
 fn read(plugin: &Exec, output: &[u8]) -> Result<Brought, String> {
-    let answer: Answer = serde_json::from_slice(output)
-        .map_err(|_| "what it printed is not an `ExecCredential` in JSON".to_owned())?;
+    let answer = answer(output)?;
     if answer.kind != "ExecCredential" || answer.api_version != plugin.api_version {
         return Err(format!(
             "it was asked for an `ExecCredential` of `{}` and printed a {} of {}",
@@ -152,6 +152,21 @@ fn read(plugin: &Exec, output: &[u8]) -> Result<Brought, String> {
         }
     };
     Ok(Brought { token, identity, expires })
+}
+
+/// In JSON as a rule; kubectl takes YAML too, and the mark that some programs begin a text with.
+fn answer(output: &[u8]) -> Result<Answer, String> {
+    let text = output.strip_prefix("\u{feff}".as_bytes()).unwrap_or(output);
+    if text.trim_ascii().is_empty() {
+        return Err("it printed nothing".into());
+    }
+    let by_yaml = || {
+        let documents = yaml::parse_stream(std::str::from_utf8(text).ok()?).ok()?;
+        let [only] = documents.as_slice() else { return None };
+        serde_json::from_value(only.value.clone()).ok()
+    };
+    let answer = serde_json::from_slice(text).ok().or_else(by_yaml);
+    answer.ok_or_else(|| "what it printed is not an `ExecCredential` in JSON or YAML".into())
 }
 
 #[cfg(test)]

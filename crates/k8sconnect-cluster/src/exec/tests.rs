@@ -32,6 +32,25 @@ async fn a_token_is_taken_with_its_expiry() {
 }
 
 #[tokio::test]
+async fn an_answer_is_taken_as_kubectl_takes_it() {
+    let yaml = format!(
+        "apiVersion: {}\nkind: ExecCredential\nstatus:\n  token: t\n  \
+         expirationTimestamp: 1970-01-01T00:01:00Z\n",
+        VERSIONS[0]
+    );
+    let json =
+        json!({ "apiVersion": VERSIONS[0], "kind": "ExecCredential", "status": { "token": "t" } });
+    for answer in [&yaml, &format!("\u{feff}{yaml}"), &format!("\u{feff}{json}")] {
+        let brought = run(&plugin(&format!("printf %s '{answer}'"))).await.unwrap();
+        assert_eq!(brought.token, Some("t".into()), "{answer}");
+    }
+    for nothing in ["true", "echo"] {
+        let told = refused(plugin(nothing)).await;
+        assert!(told.contains("t printed nothing"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn a_whole_command_line_for_a_command_leads_to_the_arguments() {
     let told = refused(Exec { command: "aws eks get-token".into(), ..plugin("") }).await;
     assert!(told.contains("its arguments go into `args`"), "{told}");
@@ -122,8 +141,11 @@ async fn more_output_than_is_kept_does_not_stall_the_plugin() {
 
 #[tokio::test]
 async fn a_plugin_that_waits_for_somebody_is_ended() {
-    let waiting = run_within(&plugin("exec sleep 60"), Duration::from_secs(1)).await;
+    let script = "printf '\\033[33mOpen https://login.example, code %s\\033[0m\\n' $SECRET >&2; \
+                  exec sleep 60";
+    let waiting = run_within(&plugin(script), Duration::from_secs(1)).await;
     let error = waiting.err().unwrap().to_string();
     assert!(error.contains("had not ended after 1 seconds"), "{error}");
+    assert!(error.contains("saying: Open https://login.example, code (hidden)"), "{error}");
     assert!(error.contains("does not wait for somebody to log in"), "{error}");
 }

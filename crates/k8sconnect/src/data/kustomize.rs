@@ -6,7 +6,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use k8sconnect_cluster::child::{self, Bounds, Ended, Unended};
+use k8sconnect_cluster::child::{self, Bounds, Ended, Printed, Unended};
 use tfplugin::Context;
 use tokio::process::Command;
 
@@ -32,7 +32,11 @@ impl Program {
 pub(crate) enum KustomizeError {
     NotInstalled,
     Unrunnable(Program, std::io::Error),
-    TooLong(Program, Duration),
+    TooLong {
+        program: Program,
+        time: Duration,
+        complaint: String,
+    },
     /// The user asked to stop.
     Stopped,
     Failed {
@@ -60,7 +64,10 @@ pub(crate) async fn build(ctx: &Context, path: &str) -> Result<String, Kustomize
         return match ended {
             Ok(ended) => text(program, ended),
             Err(Unended::Missing) => continue,
-            Err(Unended::TooLong) => Err(KustomizeError::TooLong(program, BOUNDS.time)),
+            Err(Unended::TooLong(stderr)) => {
+                let complaint = complaint(&stderr);
+                Err(KustomizeError::TooLong { program, time: BOUNDS.time, complaint })
+            }
             Err(Unended::Unrunnable(error)) => Err(KustomizeError::Unrunnable(program, error)),
         };
     }
@@ -70,16 +77,21 @@ pub(crate) async fn build(ctx: &Context, path: &str) -> Result<String, Kustomize
 fn text(program: Program, ended: Ended) -> Result<String, KustomizeError> {
     let Ended { status, stdout, stderr } = ended;
     if !status.success() {
-        let said = String::from_utf8_lossy(&stderr.bytes);
-        let said = said.trim().lines().map(without_log_prefix).collect::<Vec<_>>().join("\n");
-        let skipped = said.chars().count().saturating_sub(LONGEST_COMPLAINT);
-        let complaint = said.chars().skip(skipped).collect();
+        let complaint = complaint(&stderr);
         return Err(KustomizeError::Failed { program, status, complaint });
     }
     if stdout.lost > 0 {
         return Err(KustomizeError::TooMuch(program, BOUNDS.output));
     }
     String::from_utf8(stdout.bytes).map_err(|_| KustomizeError::NotText(program))
+}
+
+/// The end of what it wrote.
+fn complaint(stderr: &Printed) -> String {
+    let said = stderr.words();
+    let said = said.lines().map(without_log_prefix).collect::<Vec<_>>().join("\n");
+    let skipped = said.chars().count().saturating_sub(LONGEST_COMPLAINT);
+    said.chars().skip(skipped).collect()
 }
 
 /// A line of kubectl's log begins with how bad it is, when, by which process and in which file of

@@ -154,6 +154,10 @@ pub(crate) fn no_files(pattern: &str, error: &FilesError) -> Diagnostic {
 
 pub(crate) fn not_built(path: &str, error: &KustomizeError) -> Diagnostic {
     let typed = |program: Program| format!("`{} {path}`", program.words().join(" "));
+    let said = |complaint: &str| match complaint {
+        "" => "It said nothing.".to_owned(),
+        _ => format!("It said:\n\n{}", indented(complaint)),
+    };
     let (summary, detail) = match error {
         KustomizeError::NotInstalled => (
             "Neither `kustomize` nor `kubectl` is installed".to_owned(),
@@ -166,14 +170,13 @@ pub(crate) fn not_built(path: &str, error: &KustomizeError) -> Diagnostic {
             format!("{} cannot be run", typed(*program)),
             format!("The operating system says: {error}.\n\nCheck that it may be executed."),
         ),
-        KustomizeError::TooLong(program, time) => (
+        KustomizeError::TooLong { program, time, complaint } => (
             format!("{} did not end", typed(*program)),
-            format!(
-                "It was ended after {}.\n\n\
-                 Run it by hand to see what it waits for; often it is a remote base. Take that \
+            paragraphs([
+                &format!("It was ended after {}. {}", span(*time), said(complaint)),
+                "Run it by hand to see what it waits for; often it is a remote base. Take that \
                  into your own repository, or build the folder beforehand.",
-                span(*time)
-            ),
+            ]),
         ),
         KustomizeError::Stopped => (
             format!("`{path}` was not built"),
@@ -182,11 +185,7 @@ pub(crate) fn not_built(path: &str, error: &KustomizeError) -> Diagnostic {
                 .to_owned(),
         ),
         KustomizeError::Failed { program, status, complaint } => {
-            let said = if complaint.is_empty() {
-                "It said nothing.".to_owned()
-            } else {
-                format!("It said:\n\n{}", indented(complaint))
-            };
+            let said = said(complaint);
             let advice = format!(
                 "Mend what it names. Run {} by hand, in the directory that Terraform runs in, to \
                  try.",

@@ -74,10 +74,11 @@ fn source_messages() -> Vec<Diagnostic> {
     let no_leave = || IoError::new(ErrorKind::PermissionDenied, "permission denied");
     let complaint = "Error: accumulating resources: open /srv/base: no such file".to_owned();
     let (program, status) = (Program::Kustomize, ExitStatus::from_raw(256));
+    let time = Duration::from_secs(180);
     let built = [
         KustomizeError::NotInstalled,
         KustomizeError::Unrunnable(Program::Kubectl, no_leave()),
-        KustomizeError::TooLong(program, Duration::from_secs(180)),
+        KustomizeError::TooLong { program, time, complaint: "Cloning into 'base'...".into() },
         KustomizeError::Stopped,
         KustomizeError::Failed { program, status, complaint },
         KustomizeError::Failed { program, status, complaint: String::new() },
