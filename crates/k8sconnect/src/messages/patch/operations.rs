@@ -83,7 +83,8 @@ pub(crate) fn cannot(
             "If this patch stands already, and is tainted or replaced, its operations were carried \
              out before and find their own work. Values stay when a patch ends, so it cannot be \
              made anew: keep it, with `terraform untaint ADDRESS` (or `tofu untaint ADDRESS`), or \
-             without `-replace`."
+             without `-replace`. To destroy it, destroy with `-refresh=false`: its fields are handed \
+             back all the same."
         }
         Stage::New | Stage::Anew => "",
         // A destroy makes a plan like any other first, unless it is told not to look.

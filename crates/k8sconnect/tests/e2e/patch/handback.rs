@@ -142,6 +142,21 @@ async fn a_tainted_patch_is_handed_back_without_its_private_state() {
 }
 
 #[tokio::test]
+async fn a_tainted_patch_that_cannot_be_made_anew_tells_how_it_is_destroyed() {
+    let clinic = Clinic::deployment().await;
+    let moved = r#"[{"op": "move", "from": "/metadata/annotations/example.com~1team",
+                     "path": "/metadata/annotations/example.com~1crew"}]"#;
+    clinic.patch("json_patch", moved).at.init().await;
+    clinic.at.apply().await;
+    let run = async |arguments: &[&str]| clinic.at.runner.run(arguments).await.unwrap();
+    run(&["taint", "k8sconnect_patch.it"]).await.successful().unwrap();
+    let refused = run(&["destroy", "-auto-approve", "-no-color"]).await;
+    says(&refused.text, "destroy with `-refresh=false`");
+    run(&["destroy", "-auto-approve", "-no-color", "-refresh=false"]).await.successful().unwrap();
+    assert!(clinic.owners().await.iter().all(|entry| !entry.contains("k8sconnect")));
+}
+
+#[tokio::test]
 async fn without_the_note_on_the_object_state_still_knows_the_former_owners() {
     let clinic = Clinic::deployment().await;
     let before = clinic.owners().await;
