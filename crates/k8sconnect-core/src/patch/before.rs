@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::displaced::in_the_way;
 use super::judge::{Verdict, without_ours};
-use super::outcome::{Outcome, Written};
+use super::outcome::Written;
 use crate::field::FieldPath;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
@@ -39,7 +39,7 @@ impl Taking<'_> {
         let division = Division::told_by([&owners, &Owners::of_object(self.after.object)?]);
         // Where nobody held a part of a map that was there, whoever held the map held all of it.
         let alone = Division::told_by([&Owners::of_object(self.before)?]);
-        let elsewhere = lost_in_other_words(self.lost, self.gvk, leaves);
+        let elsewhere = lost_in_other_words(self.lost, self.gvk, self.before);
         let held = leaves.0.iter().map(|(path, leaf)| {
             let mut holders = match in_the_way(self.before, path) {
                 Some(place) => division.holders(&owners, &place, Extent::Whole),
@@ -60,11 +60,11 @@ impl Taking<'_> {
 impl Verdict {
     /// The same once patches that hold these fields now are gone: what they hand back is taken from
     /// who gets it. Where the value stays, nothing is taken.
-    pub fn once_gone(&mut self, gone: &[Manager], returned: &Owners, outcome: &Outcome, gvk: &Gvk) {
+    pub fn once_gone(&mut self, gone: &[Manager], returned: &Owners, live: &Value, gvk: &Gvk) {
         let is_gone = |holder: &Manager| gone.iter().any(|it| it == holder);
         self.contested.retain(|(holder, _)| !is_gone(holder));
         let division = Division::told_by([returned]);
-        let elsewhere = lost_in_other_words(returned, gvk, &outcome.leaves);
+        let elsewhere = lost_in_other_words(returned, gvk, live);
         for change in &mut self.changes {
             if !change.holders.iter().any(is_gone) {
                 continue;
@@ -82,11 +82,11 @@ impl Verdict {
 }
 
 /// Who lost something under a path that it has in another API version only: which of the leaves
-/// that is, nothing tells.
-pub(super) fn lost_in_other_words(lost: &Owners, gvk: &Gvk, leaves: &Projection) -> Vec<Manager> {
+/// that is, nothing tells. A path that leads somewhere in our version too means the same there.
+pub(super) fn lost_in_other_words(lost: &Owners, gvk: &Gvk, live: &Value) -> Vec<Manager> {
     let version = gvk.api_version();
     let elsewhere = lost.0.iter().filter(|entry| {
-        let unknown = |path: &FieldPath| !leaves.0.contains_key(path);
+        let unknown = |path: &FieldPath| at(live, path).is_none();
         entry.manager.api_version != version && entry.fields.leaves().iter().any(unknown)
     });
     elsewhere.map(|entry| entry.manager.clone()).collect()

@@ -106,7 +106,7 @@ impl Patch {
             false => Owners::default(),
         };
         let division = Division::told_by([&now, &next]);
-        let elsewhere = lost_in_other_words(&lost, &self.key.gvk, &outcome.leaves);
+        let elsewhere = lost_in_other_words(&lost, &self.key.gvk, live);
         let changes: Vec<FieldNotice> = outcome
             .leaves
             .0

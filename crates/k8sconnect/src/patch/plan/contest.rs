@@ -45,7 +45,7 @@ impl Asked<'_> {
         }
         let returned = handed_back(live, &preceding)
             .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
-        trial.verdict.once_gone(&preceding, &returned, &trial.outcome, &key.gvk);
+        trial.verdict.once_gone(&preceding, &returned, live, &key.gvk);
         Ok(())
     }
 

@@ -85,6 +85,10 @@ async fn widget_in_two_versions() -> (Ward, Json) {
     (Ward::of(world, Target { api_version, ..target }), definition)
 }
 
+fn in_v2(target: &Target) -> Target {
+    Target { api_version: target.api_version.replace("/v1", "/v2"), ..target.clone() }
+}
+
 #[tokio::test]
 async fn what_a_patch_removed_is_in_nobodys_entry_whatever_version_it_was_written_in() {
     let (ward, definition) = widget_in_two_versions().await;
@@ -101,9 +105,27 @@ async fn what_a_patch_removed_is_in_nobodys_entry_whatever_version_it_was_writte
         assert!(after.contains(r#""f:k""#), "{attribute}: what is there went back: {after}");
         assert!(!after.contains("k8sconnect"), "{attribute}: {after}");
         let both = json!({"spec": {"m": {"k.2/x": "theirs", "u": "edited"}}});
-        let mut target = ward.target.clone();
-        target.api_version = target.api_version.replace("/v1", "/v2");
-        ward.world.cluster.act_as("editor").merge_patch(&target, both).await.unwrap();
+        let editor = ward.world.cluster.act_as("editor");
+        editor.merge_patch(&in_v2(&ward.target), both).await.unwrap();
     }
+    ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_rival_in_another_version_is_named_for_what_it_holds_and_for_nothing_else() {
+    let (ward, definition) = widget_in_two_versions().await;
+    let text = |value: &str| {
+        let replace = |path: &str| json!({"op": "replace", "path": path, "value": value});
+        json!([replace("/spec/size"), replace("/spec/m/k"),
+               {"op": "add", "path": "/spec/as/-", "value": "ours"}])
+        .to_string()
+    };
+    let state = ward.create("json_patch", &text("ours")).await;
+    let taken = json!({"spec": {"m": {"k": "rival"}, "as": ["rival"]}});
+    ward.world.cluster.act_as("rival").merge_patch(&in_v2(&ward.target), taken).await.unwrap();
+    let plan = ward.plan("json_patch", &text("again"), &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("spec.m.k held by `rival`"), "{told}");
+    assert!(!told.contains("spec.size held by"), "{told}");
     ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
 }
