@@ -165,9 +165,12 @@ impl Writer<'_> {
             });
         }
         let leaf = leaf(path, Some(value), &self.object, self.past.secrecy);
+        // What was recorded may be the work of an operation that is written no more.
+        let mut departed = self.departed.iter();
+        let undone = departed.any(|it| it.starts_with(path) || path.starts_with(it));
         match (leaf.text(path, key), texts.get(path)) {
-            (Some(now), Some(then)) => now == *then,
-            // It was never shown apart: the value itself decides.
+            (Some(now), Some(then)) if !undone => now == *then,
+            // Else, and where it was never shown apart, the value itself decides.
             _ => matches!(&leaf, Leaf::Shown(found) | Leaf::Concealed(found) if same(found, value)),
         }
     }

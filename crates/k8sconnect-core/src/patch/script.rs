@@ -111,6 +111,8 @@ impl Script {
             past,
             shape,
             left,
+            departed: departed(past.footprints, operations),
+            anew: vec![],
             script: Self::default(),
             copied: 0,
         };
@@ -150,6 +152,10 @@ pub(super) struct Writer<'a> {
     shape: &'a Shape,
     /// Footprints that no operation has claimed yet.
     left: Vec<&'a Footprint>,
+    /// The fields of operations that are written no more. What is recorded of them is their work.
+    pub(super) departed: Vec<&'a FieldPath>,
+    /// Places that operations have changed which were not carried out so before.
+    anew: Vec<Pointer>,
     script: Script,
     /// How much was copied so far.
     copied: usize,
@@ -163,15 +169,34 @@ impl Writer<'_> {
             return Ok(());
         }
         let known = self.left.iter().position(|it| it.operation == *operation);
-        let traces = match known.map(|known| self.left.remove(known)) {
+        let known = known.map(|known| self.left.remove(known));
+        let traces = match known.filter(|_| !self.finds_something_else(operation)) {
             Some(footprint) => {
                 self.restore(n, footprint)?;
                 footprint.marks.iter().cloned().map(Trace::Known).collect()
             }
-            None => self.carry_out(n, operation)?,
+            None => {
+                let before = self.script.send.len();
+                let traces = self.carry_out(n, operation)?;
+                if self.script.send.len() > before {
+                    self.anew.extend(operation.changes().into_iter().cloned());
+                }
+                traces
+            }
         };
         self.script.steps.push((operation.clone(), traces));
         Ok(())
+    }
+
+    /// Whether an operation that takes a value from elsewhere finds one there that another operation,
+    /// written otherwise than before, has just put there.
+    fn finds_something_else(&self, operation: &Operation) -> bool {
+        match operation {
+            Operation::Move { from, .. } | Operation::Copy { from, .. } => {
+                self.anew.iter().any(|at| at.overlaps(from)) && from.find(&self.object).is_some()
+            }
+            _ => false,
+        }
     }
 
     pub(super) fn send(&mut self, n: usize, operation: Operation) -> Result<(), Problem> {
@@ -412,6 +437,16 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// The fields that operations touched which are not among these any more.
+fn departed<'a>(past: &'a [Footprint], operations: &[Operation]) -> Vec<&'a FieldPath> {
+    let mut stay: Vec<_> = operations.iter().collect();
+    let has_left = |footprint: &&Footprint| {
+        let at = stay.iter().position(|operation| **operation == footprint.operation);
+        at.map(|at| stay.swap_remove(at)).is_none()
+    };
+    past.iter().filter(has_left).flat_map(|it| &it.marks).map(Mark::path).collect()
 }
 
 /// How large a value is, about, and how deep.

@@ -332,3 +332,56 @@ fn a_later_operation_has_the_last_word_on_what_the_server_takes() {
     let ignored = read(Manner::Json, text).ignored(&live(), &live(), &outcome);
     assert_eq!(ignored.iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["spec.replicas"]);
 }
+
+/// Carries one text out and then another, as an edit of it, and brings back `spec.free`.
+fn edited(first: &str, then: &str) -> Value {
+    let mut live = live();
+    live["spec"]["free"] = json!({});
+    let (after, footprints, texts) = written(first, &live);
+    let mut object = after.clone();
+    for operation in again(then, &after, &footprints, &texts) {
+        Operation::read(&operation).unwrap().carry_out(&mut object).unwrap();
+    }
+    object["spec"]["free"].clone()
+}
+
+#[test]
+fn what_is_moved_or_copied_follows_an_edit_of_what_an_operation_put_there() {
+    for op in ["move", "copy"] {
+        let text = |value: &str| {
+            format!(
+                r#"[{{"op": "add", "path": "/spec/free/t", "value": {value}}},
+                    {{"op": "{op}", "from": "/spec/free/t", "path": "/spec/free/u"}},
+                    {{"op": "{op}", "from": "/spec/free/u", "path": "/spec/free/v"}}]"#
+            )
+        };
+        assert_eq!(edited(&text("1"), &text("2"))["v"], json!(2), "{op}");
+    }
+}
+
+#[test]
+fn what_an_operation_did_to_the_work_of_another_ends_when_it_is_written_no_more() {
+    let list =
+        |more: &str| format!(r#"[{{"op": "add", "path": "/spec/free/l", "value": [1]}}{more}]"#);
+    let item =
+        |value: &str| format!(r#", {{"op": "add", "path": "/spec/free/l/-", "value": {value}}}"#);
+    let both = item("2") + &item("3");
+    for (first, then, is) in [
+        (item("2"), item("3"), json!([1, 3])),
+        (both.clone(), item("3"), json!([1, 3])),
+        (both.clone(), item("2"), json!([1, 2])),
+        (item("2"), both, json!([1, 2, 3])),
+        (item("2"), String::new(), json!([1])),
+    ] {
+        assert_eq!(edited(&list(&first), &list(&then))["l"], is, "{first} -> {then}");
+    }
+    let map = |more: &str| {
+        format!(r#"[{{"op": "add", "path": "/spec/free/o", "value": {{"a": 1, "b": 1}}}}{more}]"#)
+    };
+    for gone in [
+        r#", {"op": "replace", "path": "/spec/free/o/a", "value": 5}"#,
+        r#", {"op": "remove", "path": "/spec/free/o/a"}"#,
+    ] {
+        assert_eq!(edited(&map(gone), &map(""))["o"], json!({"a": 1, "b": 1}), "{gone}");
+    }
+}
