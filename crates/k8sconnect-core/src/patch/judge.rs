@@ -83,6 +83,8 @@ pub struct Verdict {
     pub joins: Vec<FieldPath>,
     /// Leaves that are no longer patched.
     pub left: Vec<FieldPath>,
+    /// Those of them that go, because something else takes their place.
+    pub outdone: Vec<FieldPath>,
     /// Items of lists that go, because the patch replaces the list.
     pub dropped: Vec<(FieldPath, Vec<Value>)>,
     /// What else goes, because an operation replaces what holds it.
@@ -161,8 +163,16 @@ impl Patch {
         let mut gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
         gone.retain(|field| !places.contains(&field.path));
         meant::meet(&mut contested, meant, &outcome.leaves, &gone);
+        let left = kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default();
+        // Only operations put something in the place of what they set before.
+        let goes = |path: &&FieldPath| {
+            matches!(self.form, Form::Json(_))
+                && at(live, path).is_some()
+                && at(answer.object, path).is_none()
+        };
         Ok(Verdict {
             changes,
+            outdone: left.iter().filter(goes).cloned().collect(),
             gone,
             shared: shared(&leaves, &outcome.leaves, &without_ours(&now, manager)),
             notices: match kept {
@@ -175,7 +185,7 @@ impl Patch {
             contested,
             lost,
             joins: outcome.leaves.0.keys().filter(|path| is_new(path)).cloned().collect(),
-            left: kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default(),
+            left,
             dropped: dropped(&shape, live, answer.object, &outcome.leaves),
         })
     }

@@ -19,7 +19,7 @@ use super::refusal::said;
 use super::stuck::spelt;
 use super::{paragraphs, span};
 
-pub(crate) use give_and_take::{ignored, returns, spared, takes};
+pub(crate) use give_and_take::{ignored, outdone, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
 pub(crate) use odd::{Going, finalizers, going, hollow, oddities, unheard};
 pub(crate) use operations::{Stage, cannot};

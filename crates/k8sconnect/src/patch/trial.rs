@@ -176,7 +176,7 @@ impl Surgery<'_> {
         match answer {
             Ok(answer) => Ok(Step::Made(answer)),
             Err(error) if self.disturbed(&error, live).await => Ok(Step::Again),
-            Err(error) => Err(self.not_taken(&error, live, Sent::Trial)),
+            Err(error) => Err(self.not_taken(&error, live, Sent::Trial(self.stage(live)))),
         }
     }
 

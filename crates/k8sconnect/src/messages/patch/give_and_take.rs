@@ -135,6 +135,27 @@ pub(crate) fn ignored(key: &ObjectKey, fields: &[Ignored]) -> Diagnostics {
     told
 }
 
+/// Fields that the patch set, and that go with what it says now; unless they are told among all that
+/// goes.
+pub(crate) fn outdone(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    let is_told = |path: &FieldPath| verdict.gone.iter().any(|field| path.starts_with(&field.path));
+    let paths: Vec<_> = verdict.outdone.iter().filter(|path| !is_told(path)).collect();
+    if !paths.is_empty() {
+        let mut lines: Vec<_> = paths.iter().take(LISTED).map(|it| format!("  {it}")).collect();
+        lines.extend(more(paths.len()));
+        told.push(Diagnostic::warning(
+            format!("{key}: {} will go", named(paths.iter().map(ToString::to_string))),
+            format!(
+                "The patch set these, and what it says now takes their place:\n\n{}\n\nTo keep one, \
+                 write it in the patch too.",
+                lines.join("\n")
+            ),
+        ));
+    }
+    told
+}
+
 /// What becomes of fields that go back.
 pub(crate) fn returns(key: &ObjectKey, prospects: &[(FieldPath, Prospect)]) -> Diagnostics {
     let mut told = Diagnostics::new();

@@ -21,6 +21,11 @@ pub(crate) enum Stage {
     Made,
 }
 
+/// How a patch ends whose text cannot be made. A destroy makes a plan like any other first, unless it is
+/// told not to look.
+pub(super) const AS_IT_STANDS: &str = "To destroy the patch as it stands, destroy it with \
+     `-refresh=false`: its fields are handed back all the same.";
+
 /// An operation of a JSON patch cannot be carried out on the object as it is.
 pub(crate) fn cannot(
     key: &ObjectKey,
@@ -87,11 +92,7 @@ pub(crate) fn cannot(
              back all the same."
         }
         Stage::New | Stage::Anew => "",
-        // A destroy makes a plan like any other first, unless it is told not to look.
-        Stage::Made => {
-            "To destroy the patch as it stands, destroy it with `-refresh=false`: its fields are \
-             handed back all the same."
-        }
+        Stage::Made => AS_IT_STANDS,
     };
     let detail = paragraphs([&detail, way_out]);
     let summary = format!("{key}: {which} of `json_patch` cannot be carried out");

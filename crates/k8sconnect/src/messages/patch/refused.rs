@@ -8,6 +8,7 @@ use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::yaml::Position;
 use tfplugin::Diagnostic;
 
+use super::operations::{AS_IT_STANDS, Stage};
 use super::{attribute as attribute_of, on};
 use crate::messages::manifest::words_read_as_booleans;
 use crate::messages::refusal::{advised, said, unreached};
@@ -138,7 +139,7 @@ fn brief(words: &str) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// To be told what would come of it.
-    Trial,
+    Trial(Stage),
     /// To be made. It may have been carried out though nobody said so.
     Write,
 }
@@ -177,9 +178,13 @@ pub(crate) fn not_taken(
              left to whoever made the object."
         }
     };
+    let way_out = match sent {
+        Sent::Trial(Stage::Made) if status.blames_the_body() => AS_IT_STANDS,
+        Sent::Trial(_) | Sent::Write => "",
+    };
     let diagnostic = Diagnostic::error(
         format!("{key}: the patched object {what}"),
-        paragraphs([&words, advice, &booleans, outcome]),
+        paragraphs([&words, advice, &booleans, outcome, way_out]),
     );
     on(diagnostic, attribute_of(manner), key)
 }

@@ -62,6 +62,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         Error::Refused(Box::new(status(422, "spec.selector: field is immutable", &causes)));
     let forbidden = Error::Refused(Box::new(status(403, "cannot patch resource", &[])));
     let secrets = Secrets::default();
+    let (trial, edited) = (patch::Sent::Trial(Stage::New), patch::Sent::Trial(Stage::Made));
     let claim = |id: Option<&str>, entries| Claimed { id: id.map(Into::into), entries };
     let ignored = Ignored {
         path: path("spec.finalizers"),
@@ -136,7 +137,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
         stands(Problem::Forgotten { n: 1, path: path("data.a") }),
         stands(Problem::Unplaced(Unplaced(at("/spec/a/0")))),
-        patch::not_taken(key, Manner::Apply, &[position], &secrets, &immutable, patch::Sent::Trial),
+        patch::not_taken(key, Manner::Apply, &[position], &secrets, &immutable, trial),
+        patch::not_taken(key, Manner::Apply, &[], &secrets, &immutable, edited),
         patch::kind_not_there_yet(key),
         patch::kind_missing(key, std::time::Duration::from_secs(30)),
         patch::unusable(&read(Manner::Merge, "{spec: {$patch: x}}"), "merge_patch", key),
@@ -177,6 +179,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         let changes = kept.into_iter().chain([removed.clone()]).collect();
         messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }));
     }
+    let outdone = vec![path("spec.args[=\"a\"]")];
+    messages.extend(patch::outdone(key, &Verdict { outdone, ..Verdict::default() }));
     messages.extend(patch::spared(key, &[path("metadata.labels")]));
     messages.extend(patch::ignored(key, &[ignored]));
     let odd = [

@@ -229,7 +229,10 @@ impl Asked<'_> {
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let leaving =
             trial.leaving(live, &held.manager(), &held.former(live)).map_err(unreadable)?;
-        notices.extend(outlook::departure(held, live, &leaving, &verdict.left));
+        notices.extend(messages::patch::outdone(key, verdict));
+        let (left, outdone) = (verdict.left.iter(), &verdict.outdone);
+        let left: Vec<_> = left.filter(|path| !outdone.contains(path)).cloned().collect();
+        notices.extend(outlook::departure(held, live, &leaving, &left));
         Ok(())
     }
 }

@@ -136,3 +136,52 @@ async fn a_map_that_a_removal_leaves_behind_is_told() {
     ward.settled("merge_patch", text, &state).await;
     end(&ward).await;
 }
+
+#[tokio::test]
+async fn an_edited_operation_reaches_what_others_made_of_it_and_tells_what_goes() {
+    let ward = ward().await;
+    let add = |path: &str, value: Json| json!({"op": "add", "path": path, "value": value});
+    let moved = json!({"op": "move", "from": "/free/t", "path": "/free/u"});
+    let replaced = |value: &str| json!({"op": "replace", "path": "/free/p/0", "value": value});
+    for (first, then, field, is, told) in [
+        (
+            json!([add("/free/t", json!(1)), moved]),
+            json!([add("/free/t", json!(2)), moved]),
+            "u",
+            json!(2),
+            "",
+        ),
+        (
+            json!([add("/free/l", json!([1])), add("/free/l/-", json!(2))]),
+            json!([add("/free/l", json!([1])), add("/free/l/-", json!(3))]),
+            "l",
+            json!([1, 3]),
+            "",
+        ),
+        (
+            json!([replaced("a")]),
+            json!([replaced("b")]),
+            "p",
+            json!(["b", 2, 3]),
+            "`free.p[=\"a\"]` will go",
+        ),
+        (
+            json!([add("/free/o", json!({"a": 1}))]),
+            json!([add("/free/o", json!({"b": 1}))]),
+            "o",
+            json!({"b": 1}),
+            "free.o.a",
+        ),
+    ] {
+        let (first, then) = (first.to_string(), then.to_string());
+        let state = ward.create("json_patch", &first).await;
+        ward.settled("json_patch", &first, &state).await;
+        let words = said(&ward.plan("json_patch", &then, &state).await.unwrap().diagnostics);
+        assert!(words.contains(told) && !words.contains("stays as it is"), "{field}: {words}");
+        let state = ward.change("json_patch", &then, &state).await;
+        assert_eq!(ward.live().await["free"][field], is, "{then}");
+        ward.settled("json_patch", &then, &state).await;
+        ward.destroy(&state).await;
+    }
+    end(&ward).await;
+}
