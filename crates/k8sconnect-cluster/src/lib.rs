@@ -34,6 +34,7 @@ mod observe;
 mod pool;
 mod retry;
 mod route;
+mod schema;
 mod secret;
 mod standing;
 mod stop;

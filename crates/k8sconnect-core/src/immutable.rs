@@ -3,22 +3,29 @@
 //! A replacement destroys something. It is planned only on proof, in four steps: the update was
 //! refused with a cause that names a field; the body as it was before is *not* refused, so that the
 //! change is to blame; the new body is accepted as a creation, so that a replacement would succeed;
-//! and it is refused for a field as well when it is laid over the object (see [`overwrite`]), so
-//! that nothing which others hold is to blame. There is no list of fields or kinds, and no text is matched, save the one by which a
-//! webhook's refusal is known: webhooks hand causes of their own through, which prove nothing.
+//! and it is refused for the same when it is laid over the object (see [`overwrite`]), so
+//! that nothing which others hold is to blame. There is no list of fields or kinds, and no text is
+//! matched, save the one by which a webhook's refusal is known: webhooks hand causes of their own
+//! through, which prove nothing; and the word by which a refusal speaks of the `status`, which a
+//! creation has none of.
 //!
 //! [`overwrite`]: crate::overwrite
 
 mod changed;
+mod probe;
+mod rules;
+mod words;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::field::FieldPath;
 use crate::field::walk::at_written;
-use crate::identity::Gvk;
 use crate::rejection::{Cause, Rejection, Status};
 
 pub use changed::changed;
+pub use probe::Probe;
+pub use rules::{Sight, sight};
+pub use words::names_status;
 
 /// How a webhook's refusal begins.
 const WEBHOOK: &str = "admission webhook \"";
@@ -53,7 +60,7 @@ pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
     let Rejection::Invalid(causes) = refused.rejection() else {
         return Suspicion::None;
     };
-    if refused.message.starts_with(WEBHOOK) {
+    if is_of_webhook(refused) {
         return Suspicion::None;
     }
     let named: Vec<_> = causes
@@ -73,7 +80,8 @@ pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
         Some((cause, how)) => Suspicion::Emptied(cause.clone(), how),
         None if named.is_empty() => Suspicion::None,
         None => {
-            let (reported, fields): (Vec<_>, Vec<_>) = named.into_iter().partition(is_reported);
+            let (reported, fields): (Vec<_>, Vec<_>) =
+                named.into_iter().partition(words::is_reported);
             if fields.is_empty() {
                 Suspicion::Reported(reported)
             } else {
@@ -83,8 +91,8 @@ pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
     }
 }
 
-fn is_reported(cause: &Cause) -> bool {
-    cause.field.split(['.', '[']).next() == Some("status")
+fn is_of_webhook(refused: &Status) -> bool {
+    refused.message.starts_with(WEBHOOK)
 }
 
 /// How a dry-run on the way to the proof ended.
@@ -123,18 +131,22 @@ pub fn judge(suspects: Vec<Cause>, former: &Trial, creation: &Trial) -> Verdict 
 pub enum LaidOver {
     /// The object can take it: nothing in it is immutable.
     Taken,
-    /// It is refused for a field all the same.
+    /// It is refused for the same all the same.
     Refused,
-    /// It is refused for something else, before or after the fields were looked at.
+    /// It is refused for something else, so that nothing is known of what it was refused for.
     Untold(Box<Status>),
 }
 
-pub fn laid_over(body: &Value, trial: &Trial) -> LaidOver {
+pub fn laid_over(suspects: &[Cause], trial: &Trial) -> LaidOver {
     match trial {
         Trial::Accepted => LaidOver::Taken,
-        Trial::Refused(status) => match suspects(status, body) {
-            Suspicion::Fields(_) | Suspicion::Emptied(..) => LaidOver::Refused,
-            Suspicion::None | Suspicion::Reported(_) => LaidOver::Untold(status.clone()),
+        Trial::Refused(status) => match status.rejection() {
+            Rejection::Invalid(causes)
+                if !is_of_webhook(status) && words::agree(suspects, &causes) =>
+            {
+                LaidOver::Refused
+            }
+            _ => LaidOver::Untold(status.clone()),
         },
     }
 }
@@ -203,24 +215,10 @@ fn is_same_field(one: &str, other: &str) -> bool {
     !one.is_empty() && (one == other || is_item(one, other) || is_item(other, one))
 }
 
-/// The body as a creation beside the object: under a name that nobody has. A definition is named
-/// after its group, so it gets another group.
-pub fn beside(body: &Value, gvk: &Gvk, token: &str) -> Value {
-    let mut body = body.clone();
-    let definition = gvk.group == "apiextensions.k8s.io" && gvk.kind == "CustomResourceDefinition";
-    if definition {
-        let group = format!("{token}.k8sconnect.invalid");
-        let plural = body["spec"]["names"]["plural"].as_str().unwrap_or_default().to_owned();
-        body["metadata"]["name"] = json!(format!("{plural}.{group}"));
-        body["spec"]["group"] = json!(group);
-    } else {
-        body["metadata"]["name"] = json!(format!("k8sconnect-probe-{token}"));
-    }
-    body
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::rejection::Details;
 
@@ -259,10 +257,12 @@ mod tests {
 
     #[test]
     fn what_the_object_takes_without_the_fields_of_others_is_not_immutable() {
-        let body = json!({});
-        let over = |status: Status| laid_over(&body, &Trial::Refused(Box::new(status)));
-        assert_eq!(laid_over(&body, &Trial::Accepted), LaidOver::Taken);
+        let over = |status: Status| laid_over(&selector(), &Trial::Refused(Box::new(status)));
+        assert_eq!(laid_over(&selector(), &Trial::Accepted), LaidOver::Taken);
         assert_eq!(over(refused("invalid", &selector())), LaidOver::Refused);
+        // Refused for another field, it might take what it was refused for first.
+        let other = refused("invalid", &[cause("spec.once", "FieldValueInvalid")]);
+        assert!(matches!(over(other), LaidOver::Untold(_)));
         // A policy is asked only once the fields are fine.
         let policy = refused("ValidatingAdmissionPolicy denied", &[cause("", "")]);
         assert!(matches!(over(policy), LaidOver::Untold(_)));
@@ -357,17 +357,5 @@ mod tests {
         let former = Trial::Refused(Box::new(refused("no", &selector())));
         let verdict = judge(selector(), &former, &Trial::Accepted);
         assert!(matches!(verdict, Verdict::Unproved(_)));
-    }
-
-    #[test]
-    fn a_definition_is_tried_under_another_group() {
-        let body = json!({"metadata": {"name": "things.example.com"},
-                          "spec": {"group": "example.com", "names": {"plural": "things"}}});
-        let gvk = Gvk::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
-        let tried = beside(&body, &gvk, "ab12");
-        assert_eq!(tried["metadata"]["name"], "things.ab12.k8sconnect.invalid");
-        assert_eq!(tried["spec"]["group"], "ab12.k8sconnect.invalid");
-        let plain = beside(&body, &Gvk::new("v1", "ConfigMap"), "ab12");
-        assert_eq!(plain["metadata"]["name"], "k8sconnect-probe-ab12");
     }
 }

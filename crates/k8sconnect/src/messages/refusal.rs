@@ -9,7 +9,7 @@ use k8sconnect_cluster::Error;
 use k8sconnect_core::conflict;
 use k8sconnect_core::field::{FieldPath, walk};
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::immutable::Emptying;
+use k8sconnect_core::immutable::{Emptying, names_status};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::projection::CONCEALED_VALUE;
@@ -147,7 +147,12 @@ pub(crate) fn redefined<'a>(subject: impl Into<Subject<'a>>, status: &Status) ->
 
 /// A change does not fit what is reported of the object.
 pub(crate) fn reported(subject: Subject<'_>, status: &Status, causes: &[Cause]) -> Diagnostic {
-    let fields: Vec<_> = causes.iter().map(|cause| format!("`{}`", cause.field)).collect();
+    let fields = causes.iter().filter(|cause| names_status(cause));
+    let fields: Vec<_> = fields.map(|cause| format!("`{}`", cause.field)).collect();
+    let what = match fields.is_empty() {
+        true => "The server goes by the status, which".to_owned(),
+        false => fields.join(", "),
+    };
     let diagnostic = Diagnostic::error(
         format!("{}: its status does not allow the change", subject.key()),
         paragraphs([
@@ -155,7 +160,7 @@ pub(crate) fn reported(subject: Subject<'_>, status: &Status, causes: &[Cause]) 
             &format!(
                 "{} is what the cluster reports of the object. That is nothing to delete the object \
                  for: a new one would start without all that the old one is there for.",
-                fields.join(", ")
+                what
             ),
             "Do first what the server's words ask for, so that the status changes, and plan again. \
              Until then keep in `yaml_body` what the status still needs. (A version that a \

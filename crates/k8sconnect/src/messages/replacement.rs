@@ -236,6 +236,23 @@ pub(crate) fn unproved(
     on_body(subject.manifest, diagnostic)
 }
 
+/// A change that is refused by a rule of which nothing is known of a new object.
+pub(crate) fn sees_more(subject: Subject<'_>, status: &Status) -> Diagnostic {
+    let diagnostic = Diagnostic::error(
+        format!("{} cannot be changed like this", subject.key()),
+        paragraphs([
+            &said(status.code, &subject.quoted(&status.message)),
+            "Whether a new object would be refused for the same cannot be told without deleting this \
+             one: the rule is of the object as a whole, and may go by its name or its status. What \
+             is tried beside it has another name, and no status.",
+            "If a new object of this name would be accepted, and this one may be deleted, say so with \
+             `terraform taint ADDRESS` (or `tofu taint ADDRESS`) and apply again. Otherwise restore \
+             the old values in `yaml_body`.",
+        ]),
+    );
+    on_body(subject.manifest, diagnostic)
+}
+
 /// An object that is to be replaced has a body that no creation would get past.
 pub(crate) fn no_successor(subject: Subject<'_>, status: &Status) -> Diagnostic {
     let refused = refused(subject, status);

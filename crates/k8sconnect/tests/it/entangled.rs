@@ -9,7 +9,11 @@ use crate::patch::{object, refused, said};
 use crate::world::{OBJECT, World};
 
 /// What a provider that was just started plans for the object, after a refresh.
-async fn replan(world: &World, config: &Value, state: &State) -> Result<PlanOutcome, Failure> {
+pub(crate) async fn replan(
+    world: &World,
+    config: &Value,
+    state: &State,
+) -> Result<PlanOutcome, Failure> {
     let core = world.core();
     let read = core.read(OBJECT, state).await?.present()?;
     core.plan(OBJECT, config, Some(&read)).await

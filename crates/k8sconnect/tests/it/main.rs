@@ -27,6 +27,7 @@ mod nulls;
 mod ownership;
 mod passing;
 mod patch;
+mod proof;
 mod readiness;
 mod redefined;
 mod room;

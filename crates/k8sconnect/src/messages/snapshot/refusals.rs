@@ -98,6 +98,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         &[("status.storedVersions[0]", "Invalid value: \"v1\": missing from spec.versions")],
     );
     messages.push(refusal::reported((&vault).into(), &stored, &stored.details.causes));
+    messages.push(refusal::reported((&vault).into(), &stored, &[]));
+    messages.push(replacement::sees_more((&vault).into(), &stored));
     let going = json!({"metadata": {"finalizers": ["example.com/cleanup"]}});
     let going = Subject { manifest: &web(), former: Some(&going) };
     messages.push(replacement::going(going, &fixed));

@@ -2,7 +2,9 @@
 
 use k8sconnect_cluster::{Location, NotYet, Observation};
 use k8sconnect_core::field::{FieldPath, PathElement};
-use k8sconnect_core::immutable::{self, LaidOver, Succession, Suspicion, Trial, Verdict};
+use k8sconnect_core::immutable::{
+    self, LaidOver, Probe, Sight, Succession, Suspicion, Trial, Verdict,
+};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::overwrite::{Overwrite, Reach};
@@ -104,6 +106,11 @@ pub(super) async fn weigh(
         (Over::Taken(obstacles), _) => {
             error(messages::replacement::entangled(subject, refused, &obstacles))
         }
+        (Over::Refused, Verdict::Immutable(causes))
+            if sight(asked, attempt, &causes).await? == Sight::More =>
+        {
+            error(messages::replacement::sees_more(subject, refused))
+        }
         (Over::Refused, Verdict::Immutable(causes)) => {
             asked.session.memory.note_replaceable(held.uid());
             // Of a body that is never stored, the former is not known.
@@ -189,7 +196,7 @@ async fn lay_over(
             Observation::Answered(answer) => Some(answer.object.clone()),
             _ => None,
         };
-        match (immutable::laid_over(content, &trial(observed)), after) {
+        match (immutable::laid_over(suspects, &trial(observed)), after) {
             (LaidOver::Taken, after) => {
                 let after = after.unwrap_or_default();
                 let cleared = attempt
@@ -202,6 +209,21 @@ async fn lay_over(
         }
     }
     Ok(over)
+}
+
+/// What the rules see that refused the change. Only custom kinds have such as can be read.
+async fn sight(
+    asked: &Asked<'_>,
+    attempt: Attempt<'_>,
+    causes: &[Cause],
+) -> Result<Sight, Diagnostics> {
+    let Attempt { location, live, .. } = attempt;
+    if !location.kind.gvk.may_still_appear() {
+        return Ok(Sight::Body);
+    }
+    let schema = asked.cluster.schema(&location.kind).await;
+    let schema = schema.map_err(|error| messages::refusal::not_taken(asked.desired, &error))?;
+    Ok(immutable::sight(causes, schema.as_ref(), live))
 }
 
 /// What the user changed, as the object's own managers name it. A namespace means nothing to a kind
@@ -257,16 +279,13 @@ pub(super) async fn succession(
 /// Tries a body as a creation, under a name that nobody has.
 async fn beside(asked: &Asked<'_>, location: &Location, body: &Json) -> Result<Trial, Diagnostics> {
     let token = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
-    let body = immutable::beside(body, asked.desired.gvk(), &token);
+    let probe = Probe::new(&token);
+    let body = probe.beside(body, asked.desired.gvk());
     let mut elsewhere = location.clone();
     elsewhere.name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let tried = trial(asked.observe(&elsewhere, body, None, Guard::Absent).await?);
     Ok(match tried {
-        // Nobody knows the name under which it was tried.
-        Trial::Refused(mut status) => {
-            status.message = status.message.replace(&elsewhere.name, &location.name);
-            Trial::Refused(status)
-        }
+        Trial::Refused(status) => Trial::Refused(Box::new(probe.told(*status, &location.name))),
         Trial::Accepted => Trial::Accepted,
     })
 }
