@@ -333,13 +333,19 @@ impl Planner<'_> {
             false => (Cow::Borrowed(&now), Cow::Borrowed(next)),
         };
         let side_now = Side { texts: &leaves_now.told(key), owners: &told_now, secrecy, key };
+        let side_next = Side { texts: &projection.told(key), owners: &told_next, secrecy, key };
         let mut notices = transition::compare(
             self.manager,
             kept.map(|_| Then { texts: &texts_then, fields: &then }),
             side_now,
-            Side { texts: &projection.told(key), owners: &told_next, secrecy, key },
+            side_next,
             answer,
         );
+        let displaced = transition::displaced(self.manager, side_now, side_next, live, answer);
+        let is_told =
+            |place: &FieldPath| notices.reverts.iter().any(|it| it.path.starts_with(place));
+        let displaced: Vec<_> = displaced.into_iter().filter(|it| !is_told(&it.path)).collect();
+        notices.takes.extend(displaced);
         let told: BTreeSet<_> = notices.paths().cloned().collect();
         let along = transition::goes_along(self.manager, side_now, live, answer);
         notices.goes.extend(along.into_iter().filter(|notice| !told.contains(&notice.path)));

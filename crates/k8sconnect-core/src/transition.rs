@@ -4,6 +4,8 @@
 //! the object as the dry-run says it will be. Told is only what concerns fields that we manage or
 //! used to manage. Equal values held together are calm and never told.
 
+mod displaced;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -14,6 +16,8 @@ use crate::owners::{Manager, Owners};
 use crate::projection::{ConcealmentKey, Leaf, Texts};
 use crate::secrecy::Secrecy;
 use crate::spelling::order;
+
+pub use displaced::displaced;
 
 /// What was ours after our last write.
 #[derive(Clone, Copy, Debug)]

@@ -26,6 +26,23 @@ pub fn at<'a>(value: &'a Value, path: &FieldPath) -> Option<&'a Value> {
     path.elements().iter().try_fold(value, step)
 }
 
+/// The place on the way to a field at which something stands that cannot hold it.
+pub fn in_the_way(object: &Value, path: &FieldPath) -> Option<FieldPath> {
+    let elements = path.elements();
+    let mut value = object;
+    for (n, element) in elements.iter().enumerate() {
+        let can_hold = match element {
+            PathElement::Field(_) => value.is_object(),
+            _ => value.is_array(),
+        };
+        if !can_hold {
+            return Some(FieldPath::new(elements[..n].iter().cloned()));
+        }
+        value = step(value, element)?;
+    }
+    None
+}
+
 /// The step in what a *user* wrote, who may leave out key fields that the server defaults
 /// (`protocol` of a port).
 pub fn step_written<'a>(value: &'a Value, element: &PathElement) -> Option<&'a Value> {
@@ -118,5 +135,17 @@ mod tests {
         let gone: FieldPath = r#"finalizers[="c"]"#.parse().unwrap();
         assert_eq!(at(&object, &there), Some(&json!("b")));
         assert_eq!(at(&object, &gone), None);
+    }
+
+    #[test]
+    fn what_stands_in_the_way_of_a_field_is_found_and_nothing_else() {
+        let object = json!({"free": {"z": 1.5, "p": [1, {"name": "a"}], "m": {}}});
+        let place =
+            |path: &str| in_the_way(&object, &path.parse().unwrap()).map(|place| place.to_string());
+        assert_eq!(place("free.z.a.b").as_deref(), Some("free.z"));
+        assert_eq!(place("free.p.a").as_deref(), Some("free.p"));
+        for path in ["free.z", "free.m.a.b", "free.p[name=a].b", "none.a"] {
+            assert_eq!(place(path), None, "{path}");
+        }
     }
 }

@@ -9,30 +9,14 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::outcome::leaf;
-use crate::field::walk::{at, step};
-use crate::field::{FieldPath, PathElement};
+use crate::field::FieldPath;
+use crate::field::walk::at;
+pub(super) use crate::field::walk::in_the_way;
 use crate::handback::{Division, Extent};
 use crate::owners::Owners;
 use crate::projection::{ConcealmentKey, Projection};
 use crate::secrecy::Secrecy;
 use crate::transition::FieldNotice;
-
-/// The place on the way to a field at which something stands that cannot hold it.
-pub(super) fn in_the_way(object: &Value, path: &FieldPath) -> Option<FieldPath> {
-    let elements = path.elements();
-    let mut value = object;
-    for (n, element) in elements.iter().enumerate() {
-        let can_hold = match element {
-            PathElement::Field(_) => value.is_object(),
-            _ => value.is_array(),
-        };
-        if !can_hold {
-            return Some(FieldPath::new(elements[..n].iter().cloned()));
-        }
-        value = step(value, element)?;
-    }
-    None
-}
 
 /// All such places of a patch.
 pub(super) fn places(leaves: &Projection, live: &Value) -> BTreeSet<FieldPath> {
@@ -66,24 +50,5 @@ impl Change<'_> {
             now: told(self.live),
             next: told(self.answer),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn what_stands_in_the_way_of_a_field_is_found_and_nothing_else() {
-        let object = json!({"free": {"z": 1.5, "p": [1, {"name": "a"}], "m": {}}});
-        let place =
-            |path: &str| in_the_way(&object, &path.parse().unwrap()).map(|place| place.to_string());
-        assert_eq!(place("free.z.a.b").as_deref(), Some("free.z"));
-        assert_eq!(place("free.p.a").as_deref(), Some("free.p"));
-        for path in ["free.z", "free.m.a.b", "free.p[name=a].b", "none.a"] {
-            assert_eq!(place(path), None, "{path}");
-        }
     }
 }
