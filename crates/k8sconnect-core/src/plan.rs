@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::field::fields_v1::FieldsV1Error;
+use crate::field::walk::at_written;
 use crate::field::{FieldPath, FieldSet};
 use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::ignore::{Ignoring, Oddities};
@@ -348,7 +349,17 @@ impl Planner<'_> {
         notices.takes.extend(displaced);
         let told: BTreeSet<_> = notices.paths().cloned().collect();
         let along = transition::goes_along(self.manager, side_now, live, answer);
-        notices.goes.extend(along.into_iter().filter(|notice| !told.contains(&notice.path)));
+        let is_told = |path: &FieldPath| {
+            let around = |end| FieldPath::new(path.elements()[..end].iter().cloned());
+            (1..=path.elements().len()).any(|end| told.contains(&around(end)))
+        };
+        notices.goes.extend(along.into_iter().filter(|notice| !is_told(&notice.path)));
+        // A list or a map that is owned whole by now holds what was named part by part before.
+        let written = desired.as_applied();
+        let is_dropped =
+            |notice: &FieldNotice| at_written(&written, &notice.path).is_none_or(Value::is_null);
+        notices.falls_back.retain(is_dropped);
+        notices.stays.retain(is_dropped);
         // Every state applies under our name: where the object bears another one's id, that one
         // holds what it changed.
         let bears = live["metadata"]["annotations"][ID_ANNOTATION].as_str();

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::field::walk::{Items, at};
 use crate::field::{FieldPath, FieldSet, PathElement};
-use crate::owners::{Manager, Owners};
+use crate::owners::{Manager, Owners, Ownership};
 use crate::projection::{ConcealmentKey, Leaf, Texts};
 use crate::secrecy::Secrecy;
 use crate::spelling::order;
@@ -123,9 +123,18 @@ pub fn compare(
             }
             continue;
         }
-        let robbed: Vec<_> = others_now(path)
-            .into_iter()
-            .filter(|holder| !next.owners.holders(path).any(|m| m.is(holder)))
+        // What becomes ours as a whole, parts of which others held, is taken from them as well.
+        let whole = ours_next.below(path).is_some_and(FieldSet::is_leaf);
+        let holds =
+            |o: &&Ownership| o.fields.contains(path) || whole && o.fields.below(path).is_some();
+        let holders_next: Vec<_> = next.owners.0.iter().filter(holds).collect();
+        let robbed: Vec<_> = now
+            .owners
+            .others(manager)
+            .filter(holds)
+            .map(|holder| &holder.manager)
+            .filter(|holder| !holders_next.iter().any(|next| next.manager.is(holder)))
+            .cloned()
             .collect();
         if !robbed.is_empty() {
             notices.takes.push(notice(robbed));

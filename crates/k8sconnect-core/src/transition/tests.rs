@@ -226,6 +226,30 @@ fn whoever_put_something_in_the_place_of_our_map_is_named() {
 }
 
 #[test]
+fn parts_that_others_hold_of_what_becomes_ours_as_a_whole_are_taken_from_them() {
+    let owners = |entries: &[(&str, &str, Value)]| {
+        let set = |fields: &Value| json!({"f:spec": {"f:set": fields}});
+        let entries = entries.iter().map(|(name, how, fields)| entry(name, how, set(fields)));
+        Owners::from_managed_fields(&entries.collect()).unwrap()
+    };
+    let ours = ("k8sconnect", "Apply", json!({"v:\"a\"": {}}));
+    let now = owners(&[ours, ("rival", "Update", json!({"v:\"r\"": {}}))]);
+    let next = owners(&[("k8sconnect", "Apply", json!({}))]);
+    let member = Texts::from([(r#"spec.set[="a"]"#.parse().unwrap(), "a".to_owned())]);
+    let whole = Texts::from([("spec.set".parse().unwrap(), r#"["a"]"#.to_owned())]);
+    let (fields, secrecy) = (now.applied_by("k8sconnect"), Secrecy::default());
+    let notices = compare(
+        "k8sconnect",
+        Some(Then { texts: &member, fields: &fields }),
+        side(&member, &now, &secrecy),
+        side(&whole, &next, &secrecy),
+        &json!({"spec": {"set": ["a"]}}),
+    );
+    assert_eq!(names(&notices.takes), ["rival"]);
+    assert_eq!(notices.takes[0].path.to_string(), "spec.set");
+}
+
+#[test]
 fn a_takeover_lists_what_goes_with_it() {
     let set = |paths: &[&str]| -> FieldSet {
         paths.iter().map(|path| path.parse::<FieldPath>().unwrap()).collect()

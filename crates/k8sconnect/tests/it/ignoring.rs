@@ -5,6 +5,7 @@ use testkit::Target;
 use tfplugin::harness::{Action, PlanOutcome};
 use tfplugin::{Data, Severity, Value};
 
+use crate::things::{serve, thing};
 use crate::world::{OBJECT, World};
 
 pub(crate) fn with(config: Value, further: &[(&str, Value)]) -> Value {
@@ -156,35 +157,11 @@ async fn a_key_read_as_a_boolean_is_told_once_a_plan() {
     assert_eq!(warnings(&plan), "", "it was told when the body came");
 }
 
-/// A kind with every sort of map and list, and the group that it is in.
-async fn things(world: &World) -> String {
-    let group = format!("{}.example.com", world.namespace);
-    let set =
-        json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}});
-    let keyed = json!({"type": "array", "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name", "port"], "items": {"type": "object",
-            "required": ["name"], "properties": {"name": {"type": "string"},
-                "port": {"type": "integer", "default": 80}, "val": {"type": "string"}}}});
-    let schema = json!({"type": "object", "properties": {
-        "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
-        "lists": {"type": "object", "additionalProperties": set},
-        "set": set, "keyed": keyed, "other": {"type": "string"}}});
-    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition", "metadata": {"name": format!("things.{group}")},
-        "spec": {"group": group, "scope": "Namespaced",
-            "names": {"kind": "Thing", "plural": "things"},
-            "versions": [{"name": "v1", "served": true, "storage": true,
-                "schema": {"openAPIV3Schema": schema}}]}});
-    world.create(&definition.to_string()).await.unwrap();
-    world.await_served(&definition).await;
-    group
-}
-
 /// The server deletes such a key with all that is in it as soon as we stop sending it.
 #[tokio::test]
 async fn what_is_ignored_in_a_map_of_maps_or_of_lists_outlives_every_other_change() {
     let world = World::new().await;
-    let group = things(&world).await;
+    serve(&world).await;
     let entries: &[&[&str]] = &[
         &["free.q.x", "lists.l"],
         &["free.q", "lists"],
@@ -194,14 +171,15 @@ async fn what_is_ignored_in_a_map_of_maps_or_of_lists_outlives_every_other_chang
     ];
     for (n, entries) in entries.iter().enumerate() {
         let body = |other: &str| {
-            let body = json!({"apiVersion": format!("{group}/v1"), "kind": "Thing",
-                "metadata": {"name": format!("t{n}"), "namespace": world.namespace.name()},
-                "free": {"q": {"x": 2}, "r": 1}, "lists": {"l": ["a"]}, "other": other});
+            let body = thing(
+                &world,
+                &format!("t{n}"),
+                json!({"free": {"q": {"x": 2}, "r": 1}, "lists": {"l": ["a"]}, "other": other}),
+            );
             with(world.config(&body.to_string()), &[ignoring(entries)])
         };
         let state = world.core().create(OBJECT, &body("one")).await.unwrap();
-        let target =
-            Target::new(&format!("{group}/v1"), "Thing", world.namespace.name(), &format!("t{n}"));
+        let target = Target::of(&thing(&world, &format!("t{n}"), json!({}))).unwrap();
         let theirs = json!({"free": {"q": {"x": 7}}, "lists": {"l": ["b"]}});
         world.cluster.act_as("rival").merge_patch(&target, theirs.clone()).await.unwrap();
 
@@ -228,7 +206,7 @@ async fn what_is_ignored_in_a_map_of_maps_or_of_lists_outlives_every_other_chang
 #[tokio::test]
 async fn an_ignored_member_or_item_that_others_removed_is_neither_missed_nor_brought_back() {
     let world = World::new().await;
-    let group = things(&world).await;
+    serve(&world).await;
     let entries: &[&[&str]] = &[
         &["metadata.finalizers", "set", "keyed[name=b]"],
         &["metadata.finalizers[*]", r#"set[="b"]"#, "keyed"],
@@ -236,16 +214,14 @@ async fn an_ignored_member_or_item_that_others_removed_is_neither_missed_nor_bro
     ];
     for (n, entries) in entries.iter().enumerate() {
         let body = |other: &str| {
-            let body = json!({"apiVersion": format!("{group}/v1"), "kind": "Thing",
-                "metadata": {"name": format!("t{n}"), "namespace": world.namespace.name(),
-                    "finalizers": ["x.example.com/a", "x.example.com/b"]},
-                "set": ["a", "b"], "other": other,
+            let content = json!({"set": ["a", "b"], "other": other,
                 "keyed": [{"name": "a", "val": "1"}, {"name": "b", "val": "2"}]});
+            let mut body = thing(&world, &format!("t{n}"), content);
+            body["metadata"]["finalizers"] = json!(["x.example.com/a", "x.example.com/b"]);
             with(world.config(&body.to_string()), &[ignoring(entries)])
         };
         let state = world.core().create(OBJECT, &body("one")).await.unwrap();
-        let target =
-            Target::new(&format!("{group}/v1"), "Thing", world.namespace.name(), &format!("t{n}"));
+        let target = Target::of(&thing(&world, &format!("t{n}"), json!({}))).unwrap();
         let removal = json!({"metadata": {"finalizers": ["x.example.com/a"]}, "set": ["a"],
             "keyed": [{"name": "a", "port": 80, "val": "1"}]});
         world.cluster.act_as("rival").merge_patch(&target, removal.clone()).await.unwrap();

@@ -34,6 +34,7 @@ mod room;
 mod secrecy;
 mod shapes;
 mod succession;
+mod things;
 mod unseen;
 mod unserved;
 mod upgraded;
