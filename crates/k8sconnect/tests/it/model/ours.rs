@@ -155,8 +155,9 @@ impl Server {
     fn sent(&self, body: &Fields, ignored: &BTreeSet<Leaf>) -> Fields {
         let ours = (US.to_owned(), "Apply");
         let mut sent = body.clone();
-        // A list item that is gone is sent as it was written.
-        sent.retain(|leaf, _| !ignored.contains(leaf) || self.lacks_item(*leaf));
+        // A list item that is gone is sent as it was written, unless it is ignored itself.
+        let returns = |leaf: Leaf| matches!(leaf, Leaf::Bed(_)) && self.lacks_item(leaf);
+        sent.retain(|leaf, _| !ignored.contains(leaf) || returns(*leaf));
         // What nobody else holds would go if we let go of it.
         let alone = ignored.iter().filter(|leaf| self.holders(**leaf) == [&ours].into());
         sent.extend(alone.map(|leaf| (*leaf, self.values[leaf])));
