@@ -42,16 +42,17 @@ pub enum Suspicion {
     Fields(Vec<Cause>),
     /// About what is reported of the object, which no body says.
     Reported(Vec<Cause>),
-    /// About a map that was emptied. The server makes null of it, and then refuses the null.
+    /// About a map or a list that was emptied. The server makes null of it, and then refuses the
+    /// null.
     Emptied(Cause, Emptying),
 }
 
-/// How a map came to be empty.
+/// How a map or a list came to be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emptying {
-    /// It is written without a key.
+    /// It is written without anything in it.
     Written,
-    /// It is not written any more, and somebody else holds it without holding a key in it.
+    /// It is not written any more, and somebody else holds it without holding anything in it.
     LeftOut,
 }
 
@@ -69,10 +70,16 @@ pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
         .collect();
     let emptied = |cause: &Cause| {
         let path = cause.field.parse::<FieldPath>().ok()?;
+        let is_of_wrong_type = cause.reason == WRONG_TYPE;
         match at_written(body, &path) {
             Some(Value::Object(map)) if map.is_empty() => Some(Emptying::Written),
+            Some(Value::Array(list)) if list.is_empty() && is_of_wrong_type => {
+                Some(Emptying::Written)
+            }
+            // The server does not tell a dot in a key from a step.
+            None if is_of_wrong_type && has_empty_at(body, &cause.field) => Some(Emptying::Written),
             // What is not sent can be of a wrong type only by what the server makes of it.
-            None if cause.reason == WRONG_TYPE => Some(Emptying::LeftOut),
+            None if is_of_wrong_type => Some(Emptying::LeftOut),
             _ => None,
         }
     };
@@ -88,6 +95,23 @@ pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
                 Suspicion::Fields(fields)
             }
         }
+    }
+}
+
+/// Whether an empty map or list is at the end of names that come to this text.
+fn has_empty_at(body: &Value, text: &str) -> bool {
+    match body {
+        Value::Array(list) => text.is_empty() && list.is_empty(),
+        Value::Object(map) if text.is_empty() => map.is_empty(),
+        Value::Object(map) => map.iter().any(|(name, inner)| {
+            let rest = text.strip_prefix(name.as_str());
+            let rest = rest.and_then(|rest| match rest {
+                "" => Some(""),
+                rest => rest.strip_prefix('.'),
+            });
+            rest.is_some_and(|rest| has_empty_at(inner, rest))
+        }),
+        _ => false,
     }
 }
 
@@ -274,6 +298,24 @@ mod tests {
         let body = json!({"spec": {"labels": {}}});
         let emptied = Suspicion::Emptied(cause("spec.labels", "x"), Emptying::Written);
         assert_eq!(suspects(&null, &body), emptied);
+    }
+
+    #[test]
+    fn a_list_that_was_emptied_is_no_immutable_field() {
+        for (field, lists) in [
+            ("spec.lists.c", json!({"c": []})),
+            ("spec.lists.c.d", json!({"c.d": []})),
+            ("spec.lists.c.d", json!({"c": 1, "c.d": {}})),
+        ] {
+            let null = cause(field, "FieldValueTypeInvalid");
+            let refused = refused("must be of type array", std::slice::from_ref(&null));
+            let emptied = Suspicion::Emptied(null, Emptying::Written);
+            assert_eq!(suspects(&refused, &json!({"spec": {"lists": lists}})), emptied, "{lists}");
+        }
+        let few =
+            refused("should have at least 1 items", &[cause("spec.list", "FieldValueInvalid")]);
+        let suspicion = suspects(&few, &json!({"spec": {"list": []}}));
+        assert!(matches!(suspicion, Suspicion::Fields(_)), "{suspicion:?}");
     }
 
     #[test]

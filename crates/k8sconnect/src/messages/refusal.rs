@@ -115,17 +115,20 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
     let custom =
         status.rejection() == Rejection::SchemaMismatch && subject.key().gvk.may_still_appear();
     let definition = if custom { DEFINITION_FIRST } else { "" };
+    let destroy = if custom && subject.former.is_some() { DESTROY_AS_IT_IS } else { "" };
     let booleans = match status.blames_the_body() {
         true => words_read_as_booleans(subject.manifest.boolean_words()),
         false => String::new(),
     };
-    let detail = paragraphs([&words, &by_field, advice, &booleans, definition]);
+    let detail = paragraphs([&words, &by_field, advice, &booleans, definition, destroy]);
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
 }
 
 const DEFINITION_FIRST: &str = "If this configuration also changes the CustomResourceDefinition so that it has the field, let \
-     this resource `depends_on` the definition, or apply that alone first with `-target`. To destroy \
-     the object as it is, leave the refresh out: `terraform destroy -refresh=false`.";
+     this resource `depends_on` the definition, or apply that alone first with `-target`.";
+
+const DESTROY_AS_IT_IS: &str =
+    "To destroy the object as it is, leave the refresh out: `terraform destroy -refresh=false`.";
 
 /// The server refuses a body by a definition that is planned to change.
 pub(crate) fn redefined<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> Diagnostic {
@@ -170,7 +173,7 @@ pub(crate) fn reported(subject: Subject<'_>, status: &Status, causes: &[Cause]) 
     on_body(subject.manifest, diagnostic)
 }
 
-/// A map was emptied, and the server cannot take that.
+/// A map or a list was emptied, and the server cannot take that.
 pub(crate) fn emptied(
     subject: Subject<'_>,
     status: &Status,
@@ -179,12 +182,12 @@ pub(crate) fn emptied(
 ) -> Diagnostic {
     let way_out = match how {
         Emptying::Written => {
-            "Leave the field out of `yaml_body` altogether instead of writing `{}`.".to_owned()
+            "Leave the field out of `yaml_body` altogether instead of writing it empty.".to_owned()
         }
         Emptying::LeftOut => format!(
-            "Somebody else holds the map and no key in it, so that it does not go with your last \
-             key. Keep a key in `yaml_body`, or remove `{}` from the object once, as with `kubectl \
-             edit`, and plan again.",
+            "Somebody else holds it and nothing in it, so that it does not go with the last that you \
+             have in it. Keep something in it in `yaml_body`, or remove `{}` from the object once, as \
+             with `kubectl edit`, and plan again.",
             cause.field
         ),
     };
@@ -192,8 +195,8 @@ pub(crate) fn emptied(
         format!("{}: `{}` cannot be emptied like this", subject.key(), cause.field),
         paragraphs([
             &said(status.code, &subject.quoted(&status.message)),
-            "When the last key of a map goes, the API server makes null of the empty map that is \
-             left, and then refuses the null. The map itself is fine.",
+            "When the last key of a map goes, or the last item of a list, the API server makes null of \
+             what is left, and then refuses the null. The field itself is fine.",
             &way_out,
         ]),
     );
@@ -264,7 +267,7 @@ pub(super) fn advised(status: &Status) -> (&'static str, &'static str) {
     match status.rejection() {
         Rejection::SchemaMismatch => (
             "does not fit its schema",
-            "Mend the field that the server names; `kubectl explain` lists those there are.",
+            "Mend the field that the server names; `kubectl explain` shows what it takes.",
         ),
         Rejection::Invalid(_) => {
             ("is refused by the API server", "Change the values that the server names.")

@@ -219,6 +219,11 @@ async fn what_others_put_into_what_we_drop_is_told_before_it_goes() {
         .await;
     let told = said(&story.plan(&whole, &state).await.unwrap().diagnostics);
     assert_eq!(told, "", "what stays is nobody's loss");
+    let mut emptied = whole.clone();
+    emptied["lists"]["y"] = json!([]);
+    let refused = refused(story.plan(&emptied, &state).await);
+    assert!(refused.contains("`spec.lists.y` cannot be emptied like this"), "{refused}");
+    assert!(refused.contains("Leave the field out"), "{refused}");
     let rest = json!({"free": {"r": 1}, "keyed": [{"name": "b"}], "lists": {"y": ["ours"]}});
     let told = said(&story.plan(&rest, &state).await.unwrap().diagnostics);
     let went = |told: &str, field: &str, value: &str| {

@@ -85,6 +85,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let vault = Manifest::parse("{apiVersion: example.com/v1, kind: Vault, metadata: {name: a}}");
     let vault = vault.unwrap();
     messages.push(refusal::refused(&vault, &typo));
+    let there = json!({});
+    let former = Subject { manifest: &vault, former: Some(&there) };
+    messages.push(refusal::refused(former, &typo));
     messages.push(refusal::redefined(&vault, &typo));
     let taken = status(422, "provided port is already allocated", &[]);
     for tried in [Tried::Beside, Tried::Over] {
