@@ -23,6 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use k8sconnect_cluster::Host;
+use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::plan::Condition;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -57,6 +59,7 @@ struct Content {
     for_write: BTreeMap<String, Value>,
     created: BTreeSet<String>,
     counted: BTreeSet<String>,
+    warned: BTreeSet<u64>,
     replaceable: BTreeSet<String>,
     claims: Claims,
     names: Names,
@@ -146,6 +149,19 @@ impl Memory {
 
     pub(crate) fn was_counted(&self, uid: &str) -> bool {
         self.content().counted.contains(uid)
+    }
+
+    /// Of the server's warnings about an object those that were not told yet: one write is asked for
+    /// twice, once dry.
+    pub(crate) fn untold_of(
+        &self,
+        host: &Host,
+        key: &ObjectKey,
+        warnings: &[String],
+    ) -> Vec<String> {
+        let (host, mut content) = (host.to_string(), self.content());
+        let mut is_new = |it: &String| content.warned.insert(fingerprint(&(&host, key, it)));
+        warnings.iter().filter(|it| is_new(it)).cloned().collect()
     }
 
     /// Notes that the successor of this object is known to be accepted.

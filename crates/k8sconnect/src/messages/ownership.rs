@@ -84,10 +84,11 @@ fn reverts(key: &ObjectKey, fields: &[FieldNotice], whose: Whose) -> Diagnostic 
     )
 }
 
-/// Where a plan cannot say yet what is sent.
+/// Where a plan cannot say yet what is sent. Not in the words of what the apply may tell then, of which
+/// Terraform would show only one.
 pub(crate) fn at_stake(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     Diagnostic::warning(
-        format!("{key}: {} changed outside of Terraform", Whose::Object.fields(fields)),
+        format!("{key}: {} changed by others may be set back", Whose::Object.fields(fields)),
         format!(
             "What is to be written, or where, is known only after apply. What it then writes is set, \
              whoever holds it, and the apply tells from whom it was taken. Changed by now:\n\n{}\n\n\

@@ -65,7 +65,8 @@ pub(crate) async fn create(
         notices.push(messages::addresses::deleted_before_taken(key, Aftermath::MadeAnew));
     }
     definitions::note_written(session, &work.cluster, &made.location);
-    notices.extend(messages::object::warnings_about(&work.manifest, &made.answer.warnings));
+    let warnings = work.untold(&made.answer);
+    notices.extend(messages::object::warnings_about(&work.manifest, &warnings));
     let kind = Some(made.location.kind.clone());
     let cluster = guard::remember(&Targets::from(&*work.cluster), None).await;
     let stored = Stored { kind, key: Some(concealment), cluster, ..Stored::default() };
@@ -104,7 +105,8 @@ pub(crate) async fn update(
     let answer = change::make(&work, &held, &location).await?;
     session.memory.end_telling(held.id());
     definitions::note_written(session, &work.cluster, &location);
-    notices.extend(messages::object::warnings_about(&work.manifest, &answer.warnings));
+    let warnings = work.untold(&answer);
+    notices.extend(messages::object::warnings_about(&work.manifest, &warnings));
     let mut stored = held.stored.clone();
     stored.kind = Some(location.kind);
     stored.cluster = guard::remember(&Targets::from(&*work.cluster), stored.cluster).await;
@@ -164,6 +166,12 @@ impl<'a> Work<'a> {
             }
             sleep(SCHEMA_POLL).await;
         }
+    }
+
+    /// What the server warned of and the plan has not told.
+    fn untold(&self, answer: &Answer) -> Vec<String> {
+        let (host, key) = (self.cluster.host(), self.manifest.key());
+        self.session.memory.untold_of(host, key, &answer.warnings)
     }
 
     /// Brings the answer together with what was planned, and keeps both.

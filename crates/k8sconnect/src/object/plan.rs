@@ -363,7 +363,8 @@ impl Asked<'_> {
             let odd = planner.ignored_oddly(self.desired, &answer.object).map_err(unreadable)?;
             notices.extend(messages::terms::ignored_oddly(key, &odd));
         }
-        notices.extend(messages::object::warnings_about(self.desired, &answer.warnings));
+        let warnings = self.session.memory.untold_of(self.cluster.host(), key, &answer.warnings);
+        notices.extend(messages::object::warnings_about(self.desired, &warnings));
         notices.extend(messages::ownership::told(key, &decision.notices, Whose::Object));
         Ok(decision)
     }

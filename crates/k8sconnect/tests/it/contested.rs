@@ -162,7 +162,7 @@ async fn what_a_plan_of_an_unknown_body_could_not_tell_the_apply_tells() {
         let read = planning.read(OBJECT, &state).await.unwrap().present().unwrap();
         let plan = planning.plan(OBJECT, &open, Some(&read)).await.unwrap();
         let told = said(&plan.diagnostics);
-        assert!(told.contains("1 field changed outside of Terraform"), "{told}");
+        assert!(told.contains("1 field changed by others may be set back"), "{told}");
         assert!(told.contains("data[\"a.b\"] held by `rival` (Update, "), "{told}");
         let plan = applying(&world).plan(OBJECT, &next, Some(&read)).await.unwrap();
         let told = said(&plan.diagnostics);

@@ -3,9 +3,9 @@
 use serde_json::json;
 use testkit::{Filter, Target};
 use tfplugin::harness::{Action, Core, State};
-use tfplugin::{Capabilities, Value};
+use tfplugin::{Capabilities, Diagnostics, Value};
 
-use crate::patch::{refused, said};
+use crate::patch::{object, refused, said};
 use crate::world::{OBJECT, World, value};
 
 /// A provider whose block names the cluster.
@@ -235,4 +235,22 @@ async fn a_restored_backup_is_deleted_with_a_word_also_without_a_refresh() {
     assert!(told.contains("recreated with our mark on it, and was deleted"), "{told}");
     assert!(asked.iter().any(testkit::Request::writes));
     assert_eq!(world.cluster.read(&target).await.unwrap(), None);
+}
+
+/// A write is asked for dry right before it is made.
+#[tokio::test]
+async fn what_the_server_warns_of_an_apply_tells_once() {
+    let world = World::new().await;
+    let mut web = object("apps/v1", "Deployment", "web", world.namespace.name());
+    web["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"nodeSelector": {"beta.kubernetes.io/arch": "amd64"},
+            "containers": [{"name": "main", "image": "a"}]},
+    }});
+    let config = world.config(&web.to_string());
+    let plan = world.core().plan(OBJECT, &config, None).await.unwrap();
+    let warned = |told: &Diagnostics| said(told).matches("the API server warns").count();
+    assert_eq!(warned(&plan.diagnostics), 1, "{:?}", plan.diagnostics);
+    let applied = world.core().apply(OBJECT, &config, None, &plan).await.unwrap();
+    assert_eq!(warned(&applied.diagnostics), 1, "{:?}", applied.diagnostics);
 }
