@@ -136,17 +136,17 @@ pub enum Verdict {
     Unproved(Box<Status>),
 }
 
-/// Judges the change by what became of the former body, and of the new one as a creation.
+/// Judges the change by what became of the former body, and of the new one as a creation. What a
+/// creation is refused for as well, the user has to mend, whatever became of the former body.
 pub fn judge(suspects: Vec<Cause>, former: &Trial, creation: &Trial) -> Verdict {
-    if let Trial::Refused(status) = former {
-        return Verdict::Unproved(status.clone());
-    }
-    match creation {
-        Trial::Accepted => Verdict::Immutable(suspects),
-        Trial::Refused(status) => {
-            let same = share_a_field(&suspects, &status.details.causes);
-            if same { Verdict::Invalid(status.clone()) } else { Verdict::Unproved(status.clone()) }
+    match (former, creation) {
+        (_, Trial::Refused(status)) if share_a_field(&suspects, &status.details.causes) => {
+            Verdict::Invalid(status.clone())
         }
+        (Trial::Refused(status), _) | (_, Trial::Refused(status)) => {
+            Verdict::Unproved(status.clone())
+        }
+        (Trial::Accepted, Trial::Accepted) => Verdict::Immutable(suspects),
     }
 }
 
@@ -399,5 +399,8 @@ mod tests {
         let former = Trial::Refused(Box::new(refused("no", &selector())));
         let verdict = judge(selector(), &former, &Trial::Accepted);
         assert!(matches!(verdict, Verdict::Unproved(_)));
+        // A mistake of long standing is one nevertheless.
+        let verdict = judge(selector(), &former, &former);
+        assert!(matches!(verdict, Verdict::Invalid(_)));
     }
 }

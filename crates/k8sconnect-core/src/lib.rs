@@ -36,6 +36,7 @@ pub mod secrecy;
 #[cfg(test)]
 mod specimen;
 pub mod spelling;
+pub mod swallowed;
 pub mod text;
 pub mod time;
 pub mod transition;

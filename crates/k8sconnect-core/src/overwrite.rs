@@ -67,15 +67,15 @@ impl Overwrite {
         if operations.is_empty() { None } else { Some(Self { operations, parts }) }
     }
 
-    /// What stood in the way, by the object before it and after: of the fields of others that go,
-    /// those beside what the server named, if there are any.
-    pub fn cleared(
+    /// What goes, by the object before it and after. In the way stood, of the fields of others, those
+    /// beside what the server named, if there are any.
+    pub fn clearing(
         &self,
         live: &Value,
         after: &Value,
         manager: &str,
         causes: &[Cause],
-    ) -> Result<Vec<Cleared>, FieldsV1Error> {
+    ) -> Result<Clearing, FieldsV1Error> {
         let owners = Owners::of_object(live)?;
         let all = owners.0.iter().fold(FieldSet::default(), |all, it| all.union(&it.fields));
         let is_laid_over = |path: &FieldPath| self.parts.iter().any(|it| path.starts_with(it));
@@ -102,10 +102,11 @@ impl Overwrite {
         let named: Vec<_> = causes.iter().filter_map(|cause| beside(&cause.field)).collect();
         let is_named =
             |it: &Cleared| named.iter().any(|names| names_of(&it.path).starts_with(names));
-        if found.iter().any(is_named) {
-            found.retain(is_named);
-        }
-        Ok(found)
+        let (named, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(is_named);
+        Ok(match named.is_empty() {
+            true => Clearing { in_the_way: rest, alongside: Vec::new() },
+            false => Clearing { in_the_way: named, alongside: rest },
+        })
     }
 }
 
@@ -125,6 +126,14 @@ fn names_of(path: &FieldPath) -> Vec<String> {
         _ => None,
     });
     names.collect()
+}
+
+/// All that goes when a body is laid over the object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Clearing {
+    pub in_the_way: Vec<Cleared>,
+    /// What goes with it, and was not what the body was refused for.
+    pub alongside: Vec<Cleared>,
 }
 
 /// A field that goes when a body is laid over the object, and that is none of the body's.
@@ -252,8 +261,10 @@ mod tests {
         let cleared = |body: &Value, cause: &str| -> Vec<(String, usize)> {
             let laid = Overwrite::of(&live, &before, body, Reach::Whole).unwrap();
             let causes = [Cause { field: cause.into(), ..Cause::default() }];
-            let found = laid.cleared(&live, body, "k8sconnect", &causes).unwrap();
-            found.iter().map(|it| (it.path.shown(), it.holders.len())).collect()
+            let found = laid.clearing(&live, body, "k8sconnect", &causes).unwrap();
+            let rest = found.alongside.len();
+            assert_eq!(rest, 3 - found.in_the_way.len(), "{found:?}");
+            found.in_the_way.iter().map(|it| (it.path.shown(), it.holders.len())).collect()
         };
         let recreate = json!({"spec": {"strategy": {"type": "Recreate"}, "list": [{"name": "a"}]}});
         let told = cleared(&recreate, "spec.strategy.rolling");

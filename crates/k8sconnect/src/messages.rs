@@ -23,6 +23,7 @@ pub(crate) mod replacement;
 pub(crate) mod served;
 pub(crate) mod state;
 pub(crate) mod stuck;
+pub(crate) mod swallowed;
 pub(crate) mod terms;
 pub(crate) mod upgrade;
 pub(crate) mod wait;

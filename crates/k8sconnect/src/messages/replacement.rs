@@ -2,7 +2,7 @@
 
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::overwrite::Cleared;
+use k8sconnect_core::overwrite::{Cleared, Clearing};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::rejection::{Cause, Status};
 use serde_json::Value;
@@ -71,7 +71,7 @@ fn must_be_replaced(
 
 /// What an object can take only together with something that it has besides.
 pub(crate) struct Obstacles {
-    pub(crate) cleared: Vec<Cleared>,
+    pub(crate) clearing: Clearing,
     /// The JSON patch that gets past them.
     pub(crate) operations: Vec<Value>,
 }
@@ -82,7 +82,8 @@ pub(crate) fn entangled(
     status: &Status,
     obstacles: &Obstacles,
 ) -> Diagnostic {
-    let Obstacles { cleared, operations } = obstacles;
+    let Obstacles { clearing, operations } = obstacles;
+    let Clearing { in_the_way: cleared, alongside } = clearing;
     let holders = |it: &Cleared| match it.holders.is_empty() {
         true => "nobody: the API server filled it in".to_owned(),
         false => it.holders.iter().map(manager).collect::<Vec<_>>().join(", "),
@@ -93,7 +94,9 @@ pub(crate) fn entangled(
         None => String::new(),
     };
     let is_filled_in = !cleared.is_empty() && cleared.iter().all(|it| it.holders.is_empty());
-    let way_out = match command(subject, operations).filter(|_| is_filled_in) {
+    // A command that takes along what others hold is none to copy.
+    let robs = alongside.iter().any(|it| !it.holders.is_empty());
+    let way_out = match command(subject, operations).filter(|_| is_filled_in && !robs) {
         Some(command) => format!(
             "Make the change once by hand, which takes along what was filled in, and plan again:\n\n\
              {command}"
@@ -266,20 +269,31 @@ pub(crate) fn no_successor(subject: Subject<'_>, status: &Status) -> Diagnostic 
 }
 
 /// Whether the successor of an object would be accepted cannot be told.
-pub(crate) fn successor_untold(subject: Subject<'_>, status: &Status) -> Diagnostic {
+pub(crate) fn successor_untold(subject: Subject<'_>, status: &Status, tried: Tried) -> Diagnostic {
     let words = match status.code {
         0 => "No clear answer came.".to_owned(),
         code => said(code, &subject.quoted(&status.message)),
+    };
+    let (what, provided) = match tried {
+        Tried::Beside => (
+            "tried beside the old one, it is not",
+            "that goes with the old object, such as a port or an address that it holds itself, or a \
+             place in a quota",
+        ),
+        Tried::Over => (
+            "under another name it is, but the old one does not take the body, by a rule that may go \
+             by the name or the status",
+            "a new object of this name is not refused for that",
+        ),
     };
     let diagnostic = Diagnostic::warning(
         format!("{} may not come back once it is deleted", subject.key()),
         paragraphs([
             &format!(
                 "It is to be deleted and made anew. Whether the new one will be accepted could not \
-                 be told: tried beside the old one, it is not. {words}"
+                 be told: {what}. {words}"
             ),
-            "Apply only if that goes with the old object, such as a port or an address that it holds \
-             itself, or a place in a quota.",
+            &format!("Apply only if {provided}."),
         ]),
     );
     on_body(subject.manifest, diagnostic)

@@ -6,6 +6,7 @@
 mod change;
 mod creation;
 mod proof;
+mod swallowed;
 mod whereabouts;
 
 use k8sconnect_cluster::{Cluster, Conflicts, Location, NotYet, Observation};

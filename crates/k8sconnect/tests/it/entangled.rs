@@ -89,6 +89,21 @@ async fn the_way_past_what_was_filled_in_is_the_one_that_is_told() {
 }
 
 #[tokio::test]
+async fn a_command_that_would_take_the_fields_of_others_along_is_not_offered() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    let web = deployment(&world);
+    let before = with(object("apps/v1", "StatefulSet", "set", ns), "/spec", web["spec"].clone());
+    let mut after = with(before.clone(), "/spec/replicas", json!(1));
+    after["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
+    let rival =
+        with(object("apps/v1", "StatefulSet", "set", ns), "/spec", json!({"minReadySeconds": 5}));
+    let told = met(&world, &before, Some(rival), &after).await;
+    assert!(told.contains("spec.updateStrategy.rollingUpdate"), "{told}");
+    assert!(told.contains("kubectl edit") && !told.contains("kubectl patch"), "{told}");
+}
+
+#[tokio::test]
 async fn what_a_rival_holds_is_no_reason_to_delete_the_object() {
     let world = World::new().await;
     let web = deployment(&world);

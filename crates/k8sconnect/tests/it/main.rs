@@ -35,6 +35,7 @@ mod secrecy;
 mod shapes;
 mod succession;
 mod things;
+mod swallowed;
 mod unseen;
 mod unserved;
 mod upgraded;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use testkit::Target;
-use tfplugin::harness::Action;
+use tfplugin::Value;
+use tfplugin::harness::{Action, State};
 
 use crate::entangled::replan;
 use crate::patch::{object, refused, said};
@@ -136,6 +137,15 @@ async fn a_rule_that_goes_by_the_status_or_the_name_is_no_reason_to_delete_the_o
         assert!(told.contains(words), "{name}: {told}");
         assert!(!told.contains("must be replaced"), "{name}: {told}");
     }
+    // Nor is it deleted without a word where that was asked for.
+    let single = custom.thing("single", json!({"size": 12})).to_string();
+    let made = custom.thing("single", ten()).to_string();
+    let adopting = [("yaml_body", Value::from(made.as_str())), ("adopt", Value::from(true))];
+    let state = world.core().create(OBJECT, &world.config_with(adopting)).await.unwrap();
+    let tainted = State { tainted: true, ..state };
+    let plan = replan(&world, &world.config(&single), &tainted).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("may not come back") && told.contains("only ten"), "{told}");
     // A rule of the whole object that goes by its body alone is proof like any other.
     let before = custom.thing("fixed", json!({"size": 10, "x": "1"}));
     let state = world.create(&before.to_string()).await.unwrap();

@@ -2,12 +2,14 @@
 
 use k8sconnect_cluster::{Proxy, ProxyOrigin, Server};
 use k8sconnect_core::immutable::Emptying;
-use k8sconnect_core::overwrite::Cleared;
+use k8sconnect_core::overwrite::{Cleared, Clearing};
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::scrub::Secrets;
+use k8sconnect_core::swallowed::Swallowed;
 
 use super::*;
 use crate::messages::replacement::{Obstacles, Tried};
+use crate::messages::swallowed;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
     let typo = status(
@@ -107,7 +109,17 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let going = Subject { manifest: &web(), former: Some(&going) };
     messages.push(replacement::going(going, &fixed));
     messages.push(replacement::no_successor((&web()).into(), &invalid));
-    messages.push(replacement::successor_untold((&web()).into(), &taken));
+    for tried in [Tried::Beside, Tried::Over] {
+        messages.push(replacement::successor_untold((&web()).into(), &taken, tried));
+    }
+    let dropped = |path: &str, written: serde_json::Value, kept: Option<serde_json::Value>| {
+        Swallowed { path: path.parse().unwrap(), written, kept }
+    };
+    let dropped = [
+        dropped("spec.usages", json!(["server auth"]), Some(json!(["client auth"]))),
+        dropped("spec.request", json!("LS0t"), None),
+    ];
+    messages.push(swallowed::swallowed(&web(), &json!({}), &dropped));
     let host = || Server::from("https://127.0.0.1:6443");
     let lost = Error::AnswerLost {
         host: host(),
@@ -186,8 +198,9 @@ fn entanglements() -> Vec<Diagnostic> {
         (vec![cleared("spec.ports[port=90].name", &[rival])], operation("Recreate")),
         (vec![], operation("Recreate")),
     ]
-    .map(|(cleared, operation)| {
-        let obstacles = Obstacles { cleared, operations: vec![operation] };
+    .map(|(in_the_way, operation)| {
+        let clearing = Clearing { in_the_way, alongside: Vec::new() };
+        let obstacles = Obstacles { clearing, operations: vec![operation] };
         replacement::entangled((&web()).into(), &refused, &obstacles)
     })
     .into()

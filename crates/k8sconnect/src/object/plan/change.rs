@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::proof::{self, Attempt, Refusal};
+use super::swallowed;
 use super::whereabouts;
 use super::{Asked, Change, later};
 use crate::leaves;
@@ -96,6 +97,10 @@ pub(super) async fn plan(
                 read => read,
             };
             let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
+            if let Some(live) = &told {
+                let attempt = Attempt { location: &location, live, content: &content };
+                notices.extend(swallowed::told(asked, held, attempt, &answer.object).await?);
+            }
             // Whoever waits for what this changes has to wait for it anew.
             note(asked, held, &location, Outlook::told(told.as_ref(), &answer.object));
             if let Some(live) = &told

@@ -199,10 +199,10 @@ async fn lay_over(
         match (immutable::laid_over(suspects, &trial(observed)), after) {
             (LaidOver::Taken, after) => {
                 let after = after.unwrap_or_default();
-                let cleared = attempt
-                    .cleared(live, &after, MANAGER, suspects)
+                let clearing = attempt
+                    .clearing(live, &after, MANAGER, suspects)
                     .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
-                return Ok(Over::Taken(Obstacles { cleared, operations: attempt.operations }));
+                return Ok(Over::Taken(Obstacles { clearing, operations: attempt.operations }));
             }
             (LaidOver::Refused, _) => {}
             (LaidOver::Untold(status), _) => over = Over::Untold(status),
@@ -255,22 +255,30 @@ pub(super) async fn succession(
     if asked.session.memory.is_replaceable(uid) {
         return Ok(());
     }
-    let creation = beside(asked, location, &asked.desired.as_applied()).await?;
-    let change = match creation {
-        Trial::Accepted => return Ok(()),
-        Trial::Refused(_) => {
-            let content = asked.desired.as_applied().into_owned();
-            trial(asked.observe(location, content, None, Guard::Uid(uid)).await?)
-        }
-    };
+    let content = asked.desired.as_applied().into_owned();
+    let creation = beside(asked, location, &content).await?;
+    // A rule of a custom kind may go by the name, which what is tried beside does not have.
+    if creation == Trial::Accepted && !location.kind.gvk.may_still_appear() {
+        return Ok(());
+    }
+    let attempt = Attempt { location, live, content: &content };
+    let change = trial(asked.observe(location, content.clone(), None, Guard::Uid(uid)).await?);
     let subject = Subject { manifest: asked.desired, former: Some(live) };
+    if let (Trial::Accepted, Trial::Refused(status)) = (&creation, &change) {
+        if let Suspicion::Fields(causes) = immutable::suspects(status, asked.desired.value())
+            && sight(asked, attempt, &causes).await? == Sight::More
+        {
+            notices.push(messages::replacement::successor_untold(subject, status, Tried::Over));
+        }
+        return Ok(());
+    }
     match immutable::succession(&creation, &change) {
         Succession::Possible => Ok(()),
         Succession::Invalid(status) => {
             Err(messages::replacement::no_successor(subject, &status).into())
         }
         Succession::Unproved(status) => {
-            notices.push(messages::replacement::successor_untold(subject, &status));
+            notices.push(messages::replacement::successor_untold(subject, &status, Tried::Beside));
             Ok(())
         }
     }
@@ -278,16 +286,37 @@ pub(super) async fn succession(
 
 /// Tries a body as a creation, under a name that nobody has.
 async fn beside(asked: &Asked<'_>, location: &Location, body: &Json) -> Result<Trial, Diagnostics> {
-    let token = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
-    let probe = Probe::new(&token);
-    let body = probe.beside(body, asked.desired.gvk());
-    let mut elsewhere = location.clone();
-    elsewhere.name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    let tried = trial(asked.observe(&elsewhere, body, None, Guard::Absent).await?);
-    Ok(match tried {
+    let (probe, observed) = observe_beside(asked, location, body).await?;
+    Ok(match trial(observed) {
         Trial::Refused(status) => Trial::Refused(Box::new(probe.told(*status, &location.name))),
         Trial::Accepted => Trial::Accepted,
     })
+}
+
+/// What the server would make of a body as a creation, if it took it.
+pub(super) async fn made_beside(
+    asked: &Asked<'_>,
+    location: &Location,
+    body: &Json,
+) -> Result<Option<Json>, Diagnostics> {
+    let (_, observed) = observe_beside(asked, location, body).await?;
+    Ok(match observed {
+        Observation::Answered(answer) => Some(answer.object),
+        _ => None,
+    })
+}
+
+async fn observe_beside(
+    asked: &Asked<'_>,
+    location: &Location,
+    body: &Json,
+) -> Result<(Probe, Observation), Diagnostics> {
+    let probe = Probe::new(&uuid::Uuid::new_v4().simple().to_string()[..8]);
+    let body = probe.beside(body, asked.desired.gvk());
+    let mut elsewhere = location.clone();
+    elsewhere.name = body["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    let observed = asked.observe(&elsewhere, body, None, Guard::Absent).await?;
+    Ok((probe, observed))
 }
 
 fn trial(observation: Observation) -> Trial {

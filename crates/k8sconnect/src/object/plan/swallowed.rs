@@ -1,0 +1,35 @@
+//! Telling of edits that the server accepts and drops.
+
+use k8sconnect_core::swallowed::{Edit, unmoved};
+use serde_json::Value as Json;
+use tfplugin::{Diagnostic, Diagnostics};
+
+use super::Asked;
+use super::proof::{Attempt, made_beside};
+use crate::object::held::Held;
+use crate::{MANAGER, messages};
+
+/// What is said of an edit that the answer shows nothing of. Only where it may be another spelling
+/// is the server asked once more. Of a body that is never stored, the former is not known.
+pub(super) async fn told(
+    asked: &Asked<'_>,
+    held: &Held,
+    attempt: Attempt<'_>,
+    answer: &Json,
+) -> Result<Option<Diagnostic>, Diagnostics> {
+    let Attempt { location, live, content } = attempt;
+    let desired = asked.desired;
+    let is_known = desired.is_stored() && held.manifest.is_stored();
+    if !is_known || desired.is_same_body(&held.manifest) {
+        return Ok(None);
+    }
+    let edit = Edit { before: held.manifest.value(), after: desired.value(), sent: content };
+    let unmoved = unmoved(edit, live, answer, MANAGER)
+        .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
+    let anew = match unmoved.perhaps.is_empty() {
+        true => Json::Null,
+        false => made_beside(asked, location, &desired.as_applied()).await?.unwrap_or_default(),
+    };
+    let swallowed = unmoved.told_by(&anew);
+    Ok((!swallowed.is_empty()).then(|| messages::swallowed::swallowed(desired, live, &swallowed)))
+}

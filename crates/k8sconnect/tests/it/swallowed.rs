@@ -1,0 +1,61 @@
+//! Edits that the server accepts and drops are told.
+
+use serde_json::{Value as Json, json};
+use testkit::{Filter, Target};
+use tfplugin::harness::Action;
+
+use crate::entangled::replan;
+use crate::patch::{object, said};
+use crate::world::{OBJECT, World};
+
+/// Two requests for a certificate, of keys that nobody has.
+const REQUESTS: [&str; 2] = [
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIR01HNENBUUF3RERFS01BZ0dBMVVFQXd3QllUQlpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQQpCUG5LQW5TZ1dyMUtyR1RRbzNMNCtlY3RhaTE5UFhUb01yUnd5WTBla2NZRk5USTVhc1dkSVREMVBwRUxWRi9hCjlNbkdvWlV3bU5KaTk3WSs4Y3VMWnRpZ0FEQUtCZ2dxaGtqT1BRUURBZ05JQURCRkFpRUE4UVhyS0NPeWNrNDEKUHprWXdmVExPL3M3MFJoQnNzczRUUXd3eXBrQXVVOENJR1RUTnkvanRtQngyOE5WaHk3VFFyMC8zRENzSTJGaAo0d0laUmxGaHlJSjkKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==",
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIR01HNENBUUF3RERFS01BZ0dBMVVFQXd3QllUQlpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQQpCSkhEN2hzcVZzWUxsQURBWWpFUExMNFZPVDRjK2lPOXJ3eG9hY25VeTVBY3dFRTVjTmVuam9iSXJWRWp3Ri9aCmFJblpyWlZtL0NZL1Y4UDNVcmhoSlB1Z0FEQUtCZ2dxaGtqT1BRUURBZ05JQURCRkFpRUEvcEswalhJQnNXclUKM05iMkVxRmM5MEo3cXNUNjhLVTJ3dkNzaWdKUlIvMENJQlZHSVpNbTRWR3NKT2NxbmNmZ1FOR2dtbnRqL21BTQpDWGk5QTQ5S2lKazUKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==",
+];
+
+#[tokio::test]
+async fn an_edit_that_the_server_drops_in_silence_is_told() {
+    let world = World::new().await;
+    let name = world.namespace.name();
+    let asking = |request: usize, usages: Json| {
+        json!({"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
+            "metadata": {"name": name}, "spec": {"request": REQUESTS[request],
+                "signerName": "example.com/nobody", "usages": usages}})
+    };
+    let before = asking(0, json!(["client auth"]));
+    let state = world.create(&before.to_string()).await.unwrap();
+    for (after, field) in [
+        (asking(1, json!(["client auth"])), "spec.request"),
+        (asking(0, json!(["server auth"])), "spec.usages"),
+        (asking(0, json!(["client auth", "server auth"])), "spec.usages"),
+    ] {
+        let plan = replan(&world, &world.config(&after.to_string()), &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("does not take the change"), "{field}: {told}");
+        assert!(told.contains(&format!("{field} written ")), "{field}: {told}");
+    }
+    world.core().destroy(OBJECT, &state).await.unwrap();
+    assert!(world.cluster.read(&Target::of(&before).unwrap()).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn another_spelling_is_asked_about_once_and_nothing_is_said() {
+    let world = World::new().await;
+    let quota = |cpu: &str| {
+        let mut quota = object("v1", "ResourceQuota", "it", world.namespace.name());
+        quota["spec"] = json!({"hard": {"cpu": cpu}});
+        quota.to_string()
+    };
+    let state = world.create(&quota("1000m")).await.unwrap();
+    let config = world.config(&quota("1"));
+    let plan = replan(&world, &config, &state);
+    let (plan, asked) =
+        world.cluster.count_during(Filter::by_user(&world.user), plan).await.unwrap();
+    let plan = plan.unwrap();
+    assert_eq!((plan.action, said(&plan.diagnostics).as_str()), (Action::NoOp, ""));
+    let objects: Vec<_> = asked.iter().filter(|it| it.uri.contains("resourcequotas")).collect();
+    // The answer has another text than the body: the refresh, the dry-run, and the one beside.
+    assert!(objects.len() <= 3, "{asked:#?}");
+    assert!(asked.iter().all(|request| !request.writes()), "{asked:#?}");
+}
