@@ -21,6 +21,15 @@ pub fn step<'a>(value: &'a Value, element: &PathElement) -> Option<&'a Value> {
     }
 }
 
+/// How many items of a list one step could lead to.
+pub fn namesakes(list: &Value, element: &PathElement) -> usize {
+    let items = list.as_array().into_iter().flatten();
+    match element {
+        PathElement::Key(fields) => items.filter(|item| has_key(item, fields)).count(),
+        _ => usize::from(step(list, element).is_some()),
+    }
+}
+
 /// The value at the end of a path.
 pub fn at<'a>(value: &'a Value, path: &FieldPath) -> Option<&'a Value> {
     path.elements().iter().try_fold(value, step)

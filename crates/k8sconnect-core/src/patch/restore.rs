@@ -113,7 +113,7 @@ impl Writer<'_> {
     }
 
     /// Sets a field, and of a map only what differs: what others put into it stays.
-    fn put(&mut self, n: usize, path: &FieldPath, value: &Value) -> Result<(), Problem> {
+    pub(super) fn put(&mut self, n: usize, path: &FieldPath, value: &Value) -> Result<(), Problem> {
         if self.holds(path, value) {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl Writer<'_> {
     }
 
     /// Makes a field that is not there, and the maps that hold it.
-    fn make(&mut self, n: usize, path: &FieldPath, value: Value) -> Result<(), Problem> {
+    pub(super) fn make(&mut self, n: usize, path: &FieldPath, value: Value) -> Result<(), Problem> {
         let (mut parent, mut value) = (path.clone(), value);
         while let Some(last) = parent.pop() {
             let PathElement::Field(name) = last else {

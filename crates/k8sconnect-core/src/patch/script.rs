@@ -17,6 +17,7 @@ use crate::field::atom::same;
 use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
 use crate::identity::is_mark;
+use crate::owners::Manager;
 use crate::projection::{ConcealmentKey, Texts, is_empty_map};
 use crate::secrecy::Secrecy;
 use crate::yaml::NESTING_LIMIT;
@@ -51,7 +52,7 @@ pub struct Script {
 
 /// A mark, or one that only the answer can tell: the server may fill in key fields.
 #[derive(Clone, Debug, PartialEq)]
-enum Trace {
+pub(super) enum Trace {
     Known(Mark),
     ItemOf { list: FieldPath, value: Value },
 }
@@ -64,6 +65,13 @@ pub enum Problem {
     Cannot {
         n: usize,
         trouble: Trouble,
+    },
+    /// An item that would stand beside another one of the same key, which is at a place of its own.
+    Beside {
+        n: usize,
+        item: FieldPath,
+        at: Pointer,
+        holders: Vec<Manager>,
     },
     /// A position that has another item now than at the first apply.
     Elsewhere {
@@ -145,13 +153,13 @@ impl Script {
 }
 
 pub(super) struct Writer<'a> {
-    live: &'a Value,
+    pub(super) live: &'a Value,
     /// The object as it is after what has been written so far.
     pub(super) object: Value,
     pub(super) past: Past<'a>,
-    shape: &'a Shape,
+    pub(super) shape: &'a Shape,
     /// Footprints that no operation has claimed yet.
-    left: Vec<&'a Footprint>,
+    pub(super) left: Vec<&'a Footprint>,
     /// The fields of operations that are written no more. What is recorded of them is their work.
     pub(super) departed: Vec<&'a FieldPath>,
     /// Places that operations have changed which were not carried out so before.
@@ -177,7 +185,10 @@ impl Writer<'_> {
             }
             None => {
                 let before = self.script.send.len();
-                let traces = self.carry_out(n, operation)?;
+                let traces = match self.change_item(n, operation)? {
+                    Some(traces) => traces,
+                    None => self.carry_out(n, operation)?,
+                };
                 if self.script.send.len() > before {
                     self.anew.extend(operation.changes().into_iter().cloned());
                 }
@@ -271,6 +282,8 @@ impl Writer<'_> {
                 let path = self.shape.place(from, &self.object)?;
                 let value = from.find(&self.object).cloned();
                 let list = self.list_entered(at)?;
+                let entered = list.as_ref().map(|(list, _)| list);
+                self.stands_alone(n, operation, entered, value.as_ref())?;
                 self.has_annotations(n, at)?;
                 self.send(n, operation.clone())?;
                 let mut traces = known(Mark::Absent(path));
@@ -280,6 +293,8 @@ impl Writer<'_> {
             Operation::Copy { from, at } => {
                 let value = from.find(&self.object).cloned();
                 let list = self.list_entered(at)?;
+                let entered = list.as_ref().map(|(list, _)| list);
+                self.stands_alone(n, operation, entered, value.as_ref())?;
                 self.has_annotations(n, at)?;
                 self.send(n, operation.clone())?;
                 Ok(vec![self.trace(at, list, value)?])
@@ -292,6 +307,8 @@ impl Writer<'_> {
                     None => at.find(&self.object).is_some_and(|found| same(found, value)),
                 };
                 if !there {
+                    let entered = list.as_ref().map(|(list, _)| list);
+                    self.stands_alone(n, operation, entered, Some(value))?;
                     self.spares_annotations(n, at)?;
                     self.has_annotations(n, at)?;
                     self.send(n, operation.clone())?;
@@ -358,7 +375,10 @@ impl Writer<'_> {
     }
 
     /// The list that an addition at this place puts an item into, and its items now.
-    fn list_entered(&self, at: &Pointer) -> Result<Option<(FieldPath, Vec<Value>)>, Problem> {
+    pub(super) fn list_entered(
+        &self,
+        at: &Pointer,
+    ) -> Result<Option<(FieldPath, Vec<Value>)>, Problem> {
         let Some((parent, _)) = at.split() else {
             return Ok(None);
         };

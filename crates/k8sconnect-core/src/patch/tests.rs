@@ -1,3 +1,4 @@
+mod items;
 mod operations;
 
 use serde_json::json;

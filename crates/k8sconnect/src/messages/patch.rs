@@ -2,6 +2,7 @@
 
 mod give_and_take;
 mod moves;
+mod namesakes;
 mod odd;
 mod operations;
 mod refused;
@@ -21,6 +22,7 @@ use super::{paragraphs, span};
 
 pub(crate) use give_and_take::{ignored, outdone, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
+pub(crate) use namesakes::namesakes;
 pub(crate) use odd::{Going, finalizers, going, hollow, oddities, unheard};
 pub(crate) use operations::{Stage, cannot};
 pub(crate) use refused::{Sent, not_taken, too_many_fields, unusable};

@@ -350,6 +350,14 @@ impl Surgery<'_> {
         let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
         let written = Written { object: &answer, manager: &manager };
         let outcome = self.patch.outcome(written, &script, &shape).map_err(unreadable)?;
+        if let Some(found) = outcome.namesakes(live) {
+            let (key, manner) = (self.patch.key(), self.patch.manner());
+            return Err(messages::patch::namesakes(key, manner, &found, self.stage(live)).into());
+        }
+        if let Some(problem) = outcome.beside(live, &answer) {
+            let (key, secrecy) = (self.patch.key(), self.patch.secrecy());
+            return Err(messages::patch::cannot(key, &problem, secrecy, self.stage(live)).into());
+        }
         let kept = self.past.map(|(_, kept)| kept);
         let meant = &Note::meant_by_others(live, self.id);
         let (ours, key) = (self.manager, self.key);

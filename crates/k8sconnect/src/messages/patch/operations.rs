@@ -9,6 +9,7 @@ use k8sconnect_core::text;
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
+use super::namesakes::beside;
 use super::on;
 use crate::messages::{ABSENT, count, one_line, paragraphs};
 
@@ -36,6 +37,9 @@ pub(crate) fn cannot(
     let (which, detail) = match problem {
         Problem::Cannot { n, trouble } => {
             (format!("operation {n}"), self::trouble(trouble, secrecy))
+        }
+        Problem::Beside { n, item, at, holders } => {
+            (format!("operation {n}"), beside(item, at, holders))
         }
         Problem::Elsewhere { n, at, then, now } => (
             format!("operation {n}"),
@@ -82,6 +86,7 @@ pub(crate) fn cannot(
     let undone = matches!(
         problem,
         Problem::Cannot { trouble: Trouble::Differs { .. } | Trouble::Missing(_), .. }
+            | Problem::Beside { .. }
     );
     let way_out = match stage {
         Stage::Anew if undone => {

@@ -5,7 +5,8 @@ use super::*;
 pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::handback::Prospect;
     use k8sconnect_core::patch::{
-        Claimed, Ignored, Manner, Oddity, Patch, Pointer, Problem, Trouble, Unplaced, Verdict,
+        Claimed, Ignored, Manner, Namesakes, Oddity, Patch, Pointer, Problem, Trouble, Unplaced,
+        Verdict,
     };
     use k8sconnect_core::scrub::Secrets;
     use k8sconnect_core::secrecy::Secrecy;
@@ -55,6 +56,14 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         n: 1,
         at: at("/spec/tolerations/0/key"),
         position: path("spec.tolerations[0]"),
+    };
+    let item = path("spec.containers[name=app].env[name=A]");
+    let namesakes = Namesakes { item: item.clone(), count: 2 };
+    let beside = |holders| Problem::Beside {
+        n: 1,
+        item: item.clone(),
+        at: at("/spec/containers/0/env/2"),
+        holders,
     };
     let stands = |problem| patch::cannot(key, &problem, &Secrecy::default(), Stage::Made);
     let causes = [("spec.selector", "field is immutable")];
@@ -132,6 +141,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         cannot(differs("/data/a", "hunter2", Some(json!("hunter2")))),
         cannot(differs("", "x", Some(json!({"data": {"a": "hunter2"}})))),
         patch::cannot(key, &moved_away, &Secrecy::default(), Stage::Anew),
+        stands(beside(vec![helm()])),
+        patch::cannot(key, &beside(vec![]), &Secrecy::default(), Stage::Anew),
+        patch::namesakes(key, Manner::Apply, &namesakes, Stage::New),
+        patch::namesakes(key, Manner::Json, &namesakes, Stage::Made),
         stands(elsewhere),
         stands(moved),
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
