@@ -1,11 +1,13 @@
-//! What goes with what a list of operations replaces.
+//! What goes with a patch that does not name it.
 //!
 //! An operation puts a value in the place of another one, and whatever the old value held besides is
-//! gone, whoever held it. The operation does not name it, so the object before and after must tell.
+//! gone, whoever held it. And the server takes away what makes no sense any more: the node ports of a
+//! Service that is no longer of that type. The object before and after must tell.
 //! A field that the patch names is told as its own, and items of a list that it names with the list.
 
 use serde_json::Value;
 
+use super::outcome::Outcome;
 use super::place::Shape;
 use crate::field::walk::{at, step};
 use crate::field::{FieldPath, PathElement};
@@ -23,6 +25,21 @@ pub(super) fn gone(
     let mut search = Search { shape, answer, leaves, found: vec![] };
     search.compare(live, answer, &mut FieldPath::default());
     search.found
+}
+
+impl Outcome {
+    /// Whether an operation has put something in the place of what held a field. Of an item that has
+    /// no name, the list tells.
+    pub(super) fn puts_in_place_of(&self, path: &FieldPath) -> bool {
+        let mut marks = self.footprints.iter().flat_map(|footprint| &footprint.marks);
+        marks.any(|mark| {
+            let around = match mark.path().elements() {
+                [list @ .., PathElement::Value(_) | PathElement::Index(_)] => list,
+                elements => elements,
+            };
+            path.elements().starts_with(around)
+        })
+    }
 }
 
 struct Search<'a> {

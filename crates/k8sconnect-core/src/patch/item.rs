@@ -26,6 +26,13 @@ pub struct Namesakes {
     pub count: usize,
 }
 
+impl Namesakes {
+    fn of(item: FieldPath, object: &Value) -> Option<Self> {
+        let count = count(object, &item);
+        (count > 1).then_some(Self { item, count })
+    }
+}
+
 impl Writer<'_> {
     /// Changes the item that an earlier text of this patch has put into a list, where the text now
     /// adds another one of the same key. `None` where there is no such item.
@@ -94,6 +101,13 @@ impl Writer<'_> {
         }
     }
 
+    /// Refuses to touch an item, or what is in it, that has namesakes: which of them is meant, its
+    /// name does not tell.
+    pub(super) fn is_one(&self, n: usize, path: &FieldPath) -> Result<(), Problem> {
+        let found = items_on(path).find_map(|item| Namesakes::of(item, &self.object));
+        found.map_or(Ok(()), |found| Err(Problem::Namesakes { n, found }))
+    }
+
     /// Refuses to put an item beside another one of the same key. Key fields that are left to the
     /// server are told by its answer alone.
     pub(super) fn stands_alone(
@@ -146,10 +160,7 @@ fn is_former(footprint: &Footprint, list: &FieldPath, value: &Value) -> bool {
 impl Outcome {
     /// An item that the patch means and that has namesakes on the object as it was found.
     pub fn namesakes(&self, live: &Value) -> Option<Namesakes> {
-        self.items().find_map(|item| {
-            let count = count(live, &item);
-            (count > 1).then_some(Namesakes { item, count })
-        })
+        self.items().find_map(|item| Namesakes::of(item, live))
     }
 
     /// An item that operations have put beside another one of the same key, whose key the server
@@ -165,13 +176,15 @@ impl Outcome {
 
     /// The items with keys that patched fields are, or are in.
     fn items(&self) -> impl Iterator<Item = FieldPath> {
-        let items = self.leaves.0.keys().flat_map(|path| {
-            let path = path.elements();
-            let keyed = |n: &usize| matches!(path[n - 1], PathElement::Key(_));
-            (1..=path.len()).filter(keyed).map(|n| FieldPath::new(path[..n].iter().cloned()))
-        });
-        items
+        self.leaves.0.keys().flat_map(items_on)
     }
+}
+
+/// The items with keys that a path leads through.
+fn items_on(path: &FieldPath) -> impl Iterator<Item = FieldPath> {
+    let path = path.elements();
+    let keyed = |n: &usize| matches!(path[n - 1], PathElement::Key(_));
+    (1..=path.len()).filter(keyed).map(|n| FieldPath::new(path[..n].iter().cloned()))
 }
 
 /// Who holds an item. Where nothing tells, nobody does.

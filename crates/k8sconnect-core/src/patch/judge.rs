@@ -89,6 +89,8 @@ pub struct Verdict {
     pub dropped: Vec<(FieldPath, Vec<Value>)>,
     /// What else goes, because an operation replaces what holds it.
     pub gone: Vec<FieldNotice>,
+    /// What others hold and the patch does not name, and the server takes away all the same.
+    pub taken_along: Vec<FieldNotice>,
 }
 
 impl Patch {
@@ -162,7 +164,6 @@ impl Patch {
         let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves, &places);
         let mut gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
         gone.retain(|field| !places.contains(&field.path));
-        meant::meet(&mut contested, meant, &outcome.leaves, &gone);
         let left = kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default();
         // Only operations put something in the place of what they set before.
         let goes = |path: &&FieldPath| {
@@ -170,10 +171,16 @@ impl Patch {
                 && at(live, path).is_some()
                 && at(answer.object, path).is_none()
         };
+        let (gone, mut taken_along): (Vec<_>, Vec<_>) =
+            gone.into_iter().partition(|field| outcome.puts_in_place_of(&field.path));
+        taken_along.retain(|field| !field.holders.is_empty());
+        let all_gone: Vec<_> = gone.iter().chain(&taken_along).collect();
+        meant::meet(&mut contested, meant, &outcome.leaves, &all_gone);
         Ok(Verdict {
             changes,
             outdone: left.iter().filter(goes).cloned().collect(),
             gone,
+            taken_along,
             shared: shared(&leaves, &outcome.leaves, &without_ours(&now, manager)),
             notices: match kept {
                 Some(kept) => {
@@ -198,9 +205,6 @@ impl Patch {
         division: &Division,
         leaves: &Projection,
     ) -> Vec<FieldNotice> {
-        let Form::Json(_) = self.form else {
-            return vec![];
-        };
         let others = without_ours(now, scene.manager);
         let notice = |path: FieldPath| FieldNotice {
             holders: division.holders(&others, &path, Extent::Whole),
@@ -331,8 +335,11 @@ fn contested(
                     && Extent::of(leaf) == Extent::Whole
                     && !division.holders(&theirs, path, Extent::Whole).is_empty()
             };
-            let mut paths: Vec<_> =
-                leaves.0.iter().filter(held).map(|(path, _)| path.clone()).collect();
+            let named = |(path, _): (&FieldPath, &Leaf)| {
+                meant::list_around(&entry.fields, path).unwrap_or_else(|| path.clone())
+            };
+            let mut paths: Vec<_> = leaves.0.iter().filter(held).map(named).collect();
+            paths.dedup();
             let holds =
                 |place: &&FieldPath| !division.holders(&theirs, place, Extent::Whole).is_empty();
             paths.extend(displaced.iter().filter(holds).cloned());

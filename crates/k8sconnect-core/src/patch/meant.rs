@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::mark::{Footprint, Mark};
 use super::outcome::Outcome;
-use crate::field::{FieldPath, FieldSet};
+use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::handback::Extent;
 use crate::owners::{Manager, Owners};
 use crate::projection::Projection;
@@ -26,13 +26,18 @@ impl Outcome {
     /// The same with all that goes when the patch is made: an operation that sets a map takes the
     /// place of whatever is in it by then.
     pub fn reach(&self) -> FieldSet {
-        whole(&self.leaves).chain(self.replaced()).cloned().collect()
+        self.reached().collect()
     }
 
     /// Those of them that are in the reach of another patch too.
     pub fn meets(&self, reach: &FieldSet) -> Vec<FieldPath> {
+        self.reached().filter(|path| overlaps(reach, path)).collect()
+    }
+
+    /// An item of a list that the write holds as a whole stands for the list.
+    fn reached(&self) -> impl Iterator<Item = FieldPath> {
         let own = whole(&self.leaves).chain(self.replaced());
-        own.filter(|path| overlaps(reach, path)).cloned().collect()
+        own.map(|path| list_around(&self.holds, path).unwrap_or_else(|| path.clone()))
     }
 
     /// The maps that operations set. One that is set empty only has to be there.
@@ -54,7 +59,7 @@ pub(super) fn meet(
     contested: &mut Vec<(Manager, Vec<FieldPath>)>,
     meant: &Owners,
     leaves: &Projection,
-    gone: &[FieldNotice],
+    gone: &[&FieldNotice],
 ) {
     for theirs in &meant.0 {
         let touched = whole(leaves).chain(gone.iter().map(|field| &field.path));
@@ -71,6 +76,19 @@ pub(super) fn meet(
             None => contested.push((theirs.manager.clone(), met.into_iter().cloned().collect())),
         }
     }
+}
+
+/// The list that these fields hold as a whole, and that a field is in by its place or its value: such
+/// a list has one holder, whoever put which item into it.
+pub(super) fn list_around(fields: &FieldSet, path: &FieldPath) -> Option<FieldPath> {
+    let mut node = fields;
+    for (n, element) in path.elements().iter().enumerate() {
+        if node.is_leaf() && matches!(element, PathElement::Value(_) | PathElement::Index(_)) {
+            return Some(FieldPath::new(path.elements()[..n].iter().cloned()));
+        }
+        node = node.child(element)?;
+    }
+    None
 }
 
 fn whole(leaves: &Projection) -> impl Iterator<Item = &FieldPath> {

@@ -32,6 +32,8 @@ pub struct Outcome {
     pub leaves: Projection,
     /// What each operation touched; empty for the other forms.
     pub footprints: Vec<Footprint>,
+    /// What whoever wrote holds by the write.
+    pub holds: FieldSet,
 }
 
 impl Patch {
@@ -46,7 +48,9 @@ impl Patch {
         let footprints = script.footprints(written.object, &shape.and(&owners));
         let ours = without_marks(owners.applied_by(written.manager));
         let leaves = leaves_now(self, &ours, &footprints, written)?;
-        Ok(Outcome { leaves, footprints })
+        let writers = owners.0.iter().filter(|entry| entry.manager.name == written.manager);
+        let holds = writers.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+        Ok(Outcome { leaves, footprints, holds })
     }
 }
 

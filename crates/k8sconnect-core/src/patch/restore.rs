@@ -25,6 +25,7 @@ impl Writer<'_> {
             return Ok(());
         }
         for mark in &footprint.marks {
+            self.is_one(n, mark.path())?;
             match mark {
                 Mark::Absent(path) => {
                     if let Some(at) = pointer_to(path, &self.object) {

@@ -8,6 +8,7 @@
 use serde_json::{Value, json};
 
 use super::covers;
+use super::item::Namesakes;
 use super::mark::{Footprint, Mark};
 use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
@@ -72,6 +73,11 @@ pub enum Problem {
         item: FieldPath,
         at: Pointer,
         holders: Vec<Manager>,
+    },
+    /// An item that is there more than once, and one of which is meant.
+    Namesakes {
+        n: usize,
+        found: Namesakes,
     },
     /// A position that has another item now than at the first apply.
     Elsewhere {
@@ -275,11 +281,13 @@ impl Writer<'_> {
                     return Ok(known(Mark::Absent(self.shape.place(at, &self.object)?)));
                 }
                 let path = self.shape.place(at, &self.object)?;
+                self.is_one(n, &path)?;
                 self.send(n, operation.clone())?;
                 Ok(known(Mark::Absent(path)))
             }
             Operation::Move { from, at } => {
                 let path = self.shape.place(from, &self.object)?;
+                self.is_one(n, &path)?;
                 let value = from.find(&self.object).cloned();
                 let list = self.list_entered(at)?;
                 let entered = list.as_ref().map(|(list, _)| list);
@@ -306,6 +314,9 @@ impl Writer<'_> {
                     None if is_empty_map(value) && self.stands(at)? => true,
                     None => at.find(&self.object).is_some_and(|found| same(found, value)),
                 };
+                if list.is_none() {
+                    self.is_one(n, &self.shape.place(at, &self.object)?)?;
+                }
                 if !there {
                     let entered = list.as_ref().map(|(list, _)| list);
                     self.stands_alone(n, operation, entered, Some(value))?;
@@ -317,6 +328,7 @@ impl Writer<'_> {
             }
             Operation::Replace { at, value } => {
                 let before = self.shape.place(at, &self.object)?;
+                self.is_one(n, &before)?;
                 if !at.find(&self.object).is_some_and(|found| same(found, value)) {
                     self.send(n, operation.clone())?;
                 }

@@ -267,6 +267,67 @@ fn what_goes_with_a_replaced_map_is_told_with_its_holders() {
 }
 
 #[test]
+fn what_the_server_takes_away_unasked_is_told_where_others_hold_it() {
+    let json = r#"[{"op": "replace", "path": "/spec/type", "value": "ClusterIP"}]"#;
+    for (manner, text) in [
+        (Manner::Apply, "spec: {type: ClusterIP}"),
+        (Manner::Merge, "spec: {type: ClusterIP}"),
+        (Manner::Json, json),
+    ] {
+        let entry = |manager, fields: Value| {
+            json!({"manager": manager, "operation": "Update", "apiVersion": "apps/v1",
+                   "fieldsV1": {"f:spec": fields}})
+        };
+        let before = json!({"apiVersion": "apps/v1", "metadata": {"managedFields": [
+            entry("helm", json!({"f:type": {}, "f:ports": {
+                "k:{\"port\":80}": {".": {}, "f:port": {}, "f:nodePort": {}}}}))]},
+            "spec": {"type": "NodePort", "unheld": "x",
+                     "ports": [{"port": 80, "nodePort": 30080}]}});
+        let mut after = before.clone();
+        after["spec"] = json!({"type": "ClusterIP", "ports": [{"port": 80}]});
+        after["metadata"]["managedFields"] = json!([entry("us", json!({"f:type": {}}))]);
+        let shape = Shape::told_by(&Owners::of_object(&before).unwrap());
+        let script = match manner {
+            Manner::Json => {
+                Script::write(&operations(text), &before, past(&[], &nothing()), &shape).unwrap()
+            }
+            _ => Script::default(),
+        };
+        let patch = read(manner, text);
+        let answer = Written { object: &after, manager: "us" };
+        let outcome = patch.outcome(answer, &script, &shape).unwrap();
+        let meant = &Owners::default();
+        let scene = Scene { live: &before, answer, manager: "us", meant, kept: None, key: None };
+        let verdict = patch.judge(scene, &outcome).unwrap();
+        let told: Vec<_> = verdict.taken_along.iter().map(|it| it.path.to_string()).collect();
+        assert_eq!(told, ["spec.ports[port=80].nodePort"], "{manner:?}");
+        assert_eq!(verdict.taken_along[0].holders[0].name, "helm", "{manner:?}");
+        assert_eq!(verdict.gone, [], "{manner:?}");
+    }
+}
+
+#[test]
+fn an_item_of_a_list_that_is_held_as_a_whole_stands_for_the_list() {
+    let add = |key: &str| {
+        let text = json!([{"op": "add", "path": "/spec/tolerations/-", "value": {"key": key}}]);
+        let (mut after, footprints, _) = written(&text.to_string(), &live());
+        after["metadata"]["managedFields"][0] = json!({"manager": "us", "operation": "Update",
+            "apiVersion": "apps/v1", "fieldsV1": {"f:spec": {"f:tolerations": {}}}});
+        let patch = read(Manner::Json, &text.to_string());
+        let script =
+            Script::write(&operations(&text.to_string()), &live(), past(&[], &nothing()), &shape());
+        let written = Written { object: &after, manager: "us" };
+        let outcome = patch.outcome(written, &script.unwrap(), &shape()).unwrap();
+        assert_eq!(outcome.footprints, footprints);
+        outcome
+    };
+    let (one, other) = (add("b"), add("c"));
+    let met: Vec<_> = one.meets(&other.reach()).iter().map(ToString::to_string).collect();
+    assert_eq!(met, ["spec.tolerations"]);
+    assert_eq!(one.meets(&Default::default()), []);
+}
+
+#[test]
 fn all_annotations_at_once_are_left_alone() {
     let at = "/metadata/annotations";
     for operation in [

@@ -350,7 +350,8 @@ impl Surgery<'_> {
         let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
         let written = Written { object: &answer, manager: &manager };
         let outcome = self.patch.outcome(written, &script, &shape).map_err(unreadable)?;
-        if let Some(found) = outcome.namesakes(live) {
+        // Of operations their own places tell, before anything is asked.
+        if let (Form::Apply(_), Some(found)) = (self.patch.form(), outcome.namesakes(live)) {
             let (key, manner) = (self.patch.key(), self.patch.manner());
             return Err(messages::patch::namesakes(key, manner, &found, self.stage(live)).into());
         }

@@ -1,11 +1,13 @@
 //! `k8sconnect_patch` against a real API server, called in this process: every form on every sort of
 //! field, every refusal, every place at which it can be interrupted.
 
+mod along;
 mod bereft;
 mod drift;
 mod forms;
 mod inherited;
 mod interrupted;
+mod items;
 mod joined;
 mod late;
 mod limits;

@@ -135,7 +135,7 @@ fn an_item_that_has_namesakes_is_known_before_and_after() {
         let object = live();
         let written = Written { object: &object, manager: "us" };
         let leaves = leaves_now(&patch, &Default::default(), &footprints, written).unwrap();
-        Outcome { leaves, footprints }
+        Outcome { leaves, footprints, ..Outcome::default() }
     };
     let value = json!([{"op": "replace", "path": format!("{ENV}/0/value"), "value": "9"}]);
     let value = outcome(&value.to_string());
@@ -150,8 +150,24 @@ fn an_item_that_has_namesakes_is_known_before_and_after() {
     );
     let beside = value.beside(&live(), &twice);
     assert!(matches!(beside, Some(Problem::Beside { n: 1, .. })), "{beside:?}");
-    let image = r#"[{"op": "replace", "path": "/spec/containers/0/image", "value": "b"}]"#;
-    assert_eq!(outcome(image).namesakes(&twice), None, "it is not in the list");
-    let list = json!([{"op": "add", "path": ENV, "value": [{"name": "A"}]}]).to_string();
-    assert_eq!(outcome(&list).namesakes(&twice), None, "the list is meant as a whole");
+    let texts = nothing();
+    let problem = |text: Value| {
+        let past = past(&[], &texts);
+        Script::write(&operations(&text.to_string()), &twice, past, &shape()).err()
+    };
+    for touching in [
+        json!({"op": "replace", "path": format!("{ENV}/2/value"), "value": "9"}),
+        json!({"op": "add", "path": format!("{ENV}/2/value"), "value": "9"}),
+        json!({"op": "replace", "path": format!("{ENV}/2"), "value": {"name": "C"}}),
+        json!({"op": "remove", "path": format!("{ENV}/2")}),
+        json!({"op": "move", "from": format!("{ENV}/2"), "path": "/spec/free"}),
+    ] {
+        let found = problem(json!([touching]));
+        assert!(matches!(found, Some(Problem::Namesakes { n: 1, .. })), "{touching}: {found:?}");
+    }
+    let image = json!([{"op": "replace", "path": "/spec/containers/0/image", "value": "b"}]);
+    assert_eq!(problem(image), None, "it is not in the list");
+    let list = json!([{"op": "add", "path": ENV, "value": [{"name": "A"}]},
+                      {"op": "add", "path": format!("{ENV}/0/value"), "value": "1"}]);
+    assert_eq!(problem(list), None, "the list is written as a whole first");
 }

@@ -65,6 +65,19 @@ fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
             ),
         ));
     }
+    if !verdict.taken_along.is_empty() {
+        let paths = verdict.taken_along.iter().map(|field| field.path.to_string());
+        told.push(Diagnostic::warning(
+            format!("{key}: {} will go with what is patched", named(paths)),
+            format!(
+                "The patch does not name these, but the API server takes them away with what it \
+                 changes:\n\n{}\n\n\
+                 They do not come back when the patch is destroyed, unless their managers set them \
+                 again.",
+                listed(&verdict.taken_along)
+            ),
+        ));
+    }
     let lists = &verdict.dropped;
     if lists.is_empty() {
         return told;

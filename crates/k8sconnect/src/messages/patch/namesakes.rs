@@ -6,6 +6,7 @@ use k8sconnect_core::owners::Manager;
 use k8sconnect_core::patch::{Manner, Namesakes, Pointer};
 use tfplugin::Diagnostic;
 
+use super::operations::AS_IT_STANDS;
 use super::{Stage, attribute as attribute_of, on};
 use crate::messages::ownership::manager;
 use crate::messages::{count, paragraphs};
@@ -28,34 +29,33 @@ pub(super) fn beside(item: &FieldPath, at: &Pointer, holders: &[Manager]) -> Str
     )
 }
 
-/// The patch means an item that has namesakes on the object as it was found.
+/// An item is meant that has namesakes on the object as it was found.
+pub(super) fn several(Namesakes { item, count: items }: &Namesakes) -> String {
+    format!(
+        "The list has {} of this key:\n\n  {item}\n\n\
+         Which of them is meant, and who holds it, nobody can tell: the API server knows items by \
+         their key.\n\n\
+         Have whoever made the object leave one of them, or write the whole list, with \
+         `merge_patch` or with a `replace` of the list in `json_patch`.",
+        count(*items, "item")
+    )
+}
+
+/// The same of a partial object.
 pub(crate) fn namesakes(
     key: &ObjectKey,
     manner: Manner,
-    Namesakes { item, count: items }: &Namesakes,
+    found: &Namesakes,
     stage: Stage,
 ) -> Diagnostic {
     let attribute = attribute_of(manner);
     let way_out = match stage {
         Stage::New | Stage::Anew => "",
-        Stage::Made => {
-            "To destroy the patch as it stands, destroy it with `-refresh=false`: its fields are \
-             handed back all the same."
-        }
+        Stage::Made => AS_IT_STANDS,
     };
     let told = Diagnostic::error(
         format!("{key}: `{attribute}` means an item that is there more than once"),
-        paragraphs([
-            &format!(
-                "The list has {} of this key:\n\n  {item}\n\n\
-                 Which of them is meant, and who holds it, nobody can tell: the API server knows items \
-                 by their key.",
-                count(*items, "item")
-            ),
-            "Have whoever made the object leave one of them, or write the whole list, with \
-             `merge_patch` or with a `replace` of the list in `json_patch`.",
-            way_out,
-        ]),
+        paragraphs([&several(found), way_out]),
     );
     on(told, attribute, key)
 }

@@ -9,7 +9,7 @@ use k8sconnect_core::text;
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
-use super::namesakes::beside;
+use super::namesakes::{beside, several};
 use super::on;
 use crate::messages::{ABSENT, count, one_line, paragraphs};
 
@@ -41,6 +41,7 @@ pub(crate) fn cannot(
         Problem::Beside { n, item, at, holders } => {
             (format!("operation {n}"), beside(item, at, holders))
         }
+        Problem::Namesakes { n, found } => (format!("operation {n}"), several(found)),
         Problem::Elsewhere { n, at, then, now } => (
             format!("operation {n}"),
             format!(

@@ -20,6 +20,10 @@ fn by_patch(contested: &[(Manager, Vec<FieldPath>)]) -> String {
     lines.join("\n")
 }
 
+/// Also why two patches cannot put an item each into some lists.
+const FOR_EVER: &str = "Two patches of one field would take it from each other for ever, and a list \
+     whose items have no keys is one field";
+
 pub(crate) fn held_by_patches(
     key: &ObjectKey,
     contested: &[(Manager, Vec<FieldPath>)],
@@ -53,10 +57,7 @@ pub(crate) fn held_by_patches(
     };
     Diagnostic::error(
         format!("{key}: another patch holds the same fields"),
-        format!(
-            "Two patches of one field would take it from each other for ever:\n\n{}\n\n{way_out}",
-            by_patch(contested)
-        ),
+        format!("{FOR_EVER}:\n\n{}\n\n{way_out}", by_patch(contested)),
     )
 }
 
@@ -67,8 +68,7 @@ pub(crate) fn wanted_twice(key: &ObjectKey, fields: &BTreeSet<FieldPath>) -> Dia
     Diagnostic::error(
         format!("{key}: another patch of this configuration means the same fields"),
         format!(
-            "Two patches of one field would take it from each other for ever. Both are to be made \
-             in this run:\n\n{}\n\n\
+            "{FOR_EVER}. Both are to be made in this run:\n\n{}\n\n\
              Patch each field in one place only. An operation that sets a map means all that is in \
              it, since it takes the place of what others put there: let it set single fields, with \
              `{{\"op\": \"add\", \"path\": \"…/name\", \"value\": …}}`.\n\n\

@@ -33,6 +33,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let verdict = Verdict {
         changes: vec![notice("spec.replicas", &[hpa], [None, Some("2"), Some("5")])],
         gone: vec![notice("metadata.labels.team", &[], [None, Some("blue"), None])],
+        taken_along: vec![notice("spec.nodePort", &[helm()], [None, Some("30080"), None])],
         dropped: vec![(path("spec.tolerations"), vec![json!({"key": "gpu"})])],
         ..Verdict::default()
     };
@@ -144,7 +145,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         stands(beside(vec![helm()])),
         patch::cannot(key, &beside(vec![]), &Secrecy::default(), Stage::Anew),
         patch::namesakes(key, Manner::Apply, &namesakes, Stage::New),
-        patch::namesakes(key, Manner::Json, &namesakes, Stage::Made),
+        stands(Problem::Namesakes { n: 2, found: namesakes }),
         stands(elsewhere),
         stands(moved),
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),

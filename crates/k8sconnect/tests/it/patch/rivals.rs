@@ -260,3 +260,23 @@ async fn a_target_that_an_object_took_over_says_how_the_patch_goes() {
     assert!(told.contains("with `-refresh=false` it does not"), "{told}");
     ward.destroy(&state).await;
 }
+
+#[tokio::test]
+async fn two_patches_that_add_to_a_list_without_keys_are_found_by_the_plan() {
+    let ward = Ward::deployment().await;
+    let add = |key: &str| {
+        let value = json!({"key": key, "operator": "Exists"});
+        let path = "/spec/template/spec/tolerations/-";
+        ward.config("json_patch", &json!([{"op": "add", "path": path, "value": value}]).to_string())
+    };
+    let core = ward.core();
+    core.plan(PATCH, &add("one"), None).await.unwrap();
+    let told = refused(core.plan(PATCH, &add("two"), None).await);
+    assert!(told.contains("a list whose items have no keys is one field"), "{told}");
+    assert!(told.contains("spec.template.spec.tolerations Patch"), "{told}");
+    // So is one that stands already, by the name of what it holds.
+    let first = ward.core().create(PATCH, &add("one")).await.unwrap();
+    let told = refused(ward.core().plan(PATCH, &add("two"), None).await);
+    assert!(told.contains(&format!("`k8sconnect-patch-{}`", id(&first))), "{told}");
+    assert!(!told.contains("tolerations[="), "{told}");
+}
