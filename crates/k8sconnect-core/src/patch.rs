@@ -10,6 +10,7 @@
 
 mod aside;
 mod before;
+mod bounds;
 mod check;
 mod displaced;
 mod drift;

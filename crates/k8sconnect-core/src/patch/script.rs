@@ -21,10 +21,6 @@ use crate::identity::is_mark;
 use crate::owners::Manager;
 use crate::projection::{ConcealmentKey, Texts, is_empty_map};
 use crate::secrecy::Secrecy;
-use crate::yaml::NESTING_LIMIT;
-
-/// What an API server copies for one patch at most.
-const MOST_COPIED: usize = 3 << 20;
 
 /// What earlier writes of the same patch left behind.
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +168,7 @@ pub(super) struct Writer<'a> {
     anew: Vec<Pointer>,
     script: Script,
     /// How much was copied so far.
-    copied: usize,
+    pub(super) copied: usize,
 }
 
 impl Writer<'_> {
@@ -220,23 +216,6 @@ impl Writer<'_> {
         self.stays_in_bounds(n, &operation)?;
         operation.carry_out(&mut self.object).map_err(|trouble| Problem::Cannot { n, trouble })?;
         self.script.send.push(operation);
-        Ok(())
-    }
-
-    /// Refuses what would fill the memory, or the stack, before a server could refuse it: a copy of
-    /// its own copies doubles with every line.
-    fn stays_in_bounds(&mut self, n: usize, operation: &Operation) -> Result<(), Problem> {
-        let Some(value) = operation.brings(&self.object) else {
-            return Ok(());
-        };
-        let Extent { weight, depth } = Extent::of(value);
-        if matches!(operation, Operation::Copy { .. }) {
-            self.copied += weight;
-        }
-        let at = operation.at();
-        if self.copied > MOST_COPIED || at.0.len() + depth > NESTING_LIMIT {
-            return Err(Problem::Cannot { n, trouble: Trouble::Overgrown(at.clone()) });
-        }
         Ok(())
     }
 
@@ -479,29 +458,6 @@ fn departed<'a>(past: &'a [Footprint], operations: &[Operation]) -> Vec<&'a Fiel
         at.map(|at| stay.swap_remove(at)).is_none()
     };
     past.iter().filter(has_left).flat_map(|it| &it.marks).map(Mark::path).collect()
-}
-
-/// How large a value is, about, and how deep.
-struct Extent {
-    weight: usize,
-    depth: usize,
-}
-
-impl Extent {
-    fn of(value: &Value) -> Self {
-        let around = |below: &mut dyn Iterator<Item = (usize, &Value)>| {
-            below.fold(Self { weight: 2, depth: 1 }, |all, (name, value)| {
-                let Self { weight, depth } = Self::of(value);
-                Self { weight: all.weight + name + weight, depth: all.depth.max(depth + 1) }
-            })
-        };
-        match value {
-            Value::Object(map) => around(&mut map.iter().map(|(name, it)| (name.len(), it))),
-            Value::Array(items) => around(&mut items.iter().map(|it| (0, it))),
-            Value::String(text) => Self { weight: 2 + text.len(), depth: 0 },
-            _ => Self { weight: 2, depth: 0 },
-        }
-    }
 }
 
 /// Whether a path ends in a list item that has a name, be it a key or its value.
