@@ -21,7 +21,7 @@ use crate::field::{FieldPath, FieldSet};
 use crate::owners::{Manager, Operation, Owners, Ownership};
 
 pub use departure::Departure;
-pub use elsewhere::{other_versions, still_there};
+pub use elsewhere::{Readings, other_versions, still_there};
 pub use holding::{Division, Extent};
 pub use outlook::{Outlook, Patched, Prospect};
 pub use record::{Company, Loss, Tenure, forget, record};

@@ -79,11 +79,22 @@ fn a_field_that_is_gone_from_the_object_has_nobody_to_go_back_to() {
 
 #[test]
 fn who_wrote_in_another_version_gets_back_what_is_there_in_that_version() {
-    let mut theirs = entry("old", "Apply", "", json!({"f:spec": {"f:m": {"f:a": {}, "f:b": {}}}}));
+    let mut theirs = entry(
+        "old",
+        "Apply",
+        "",
+        json!({"f:spec": {"f:m": {"f:a": {}, "f:b": {}},
+                               "f:old": {}, "f:paused": {}, "f:replicas": {}}}),
+    );
     theirs["apiVersion"] = json!("apps/v0");
     let former = owners(&[theirs, before().to_managed_fields()[0].clone()]);
     assert_eq!(other_versions(&former, "apps/v1").into_iter().collect::<Vec<_>>(), ["apps/v0"]);
-    let former = still_there(former, "apps/v0", &json!({"spec": {"m": {"b": "1"}}}));
+    let (theirs, ours) = (
+        json!({"spec": {"m": {"b": "1"}, "old": "1", "paused": true, "replicas": 3}}),
+        json!({"spec": {"m": {"c": "1"}, "new": "1", "paused": true, "replicas": 3}}),
+    );
+    let readings = Readings { version: "apps/v0", theirs: &theirs, ours: &ours };
+    let former = still_there(former, readings, &after(), OURS);
     let back = hand_back(&after(), OURS, &former, Leaving::All).unwrap();
     let holders = |path: &str| -> Vec<String> {
         let path = path.parse().unwrap();
@@ -91,6 +102,9 @@ fn who_wrote_in_another_version_gets_back_what_is_there_in_that_version() {
     };
     assert_eq!(holders("spec.m.a"), Vec::<String>::new(), "it is gone, so nobody can hold it");
     assert_eq!(holders("spec.m.b"), ["old"]);
+    assert_eq!(holders("spec.old"), ["old"], "it has another path in our version");
+    assert_eq!(holders("spec.replicas"), ["old"], "we hold it, by the same path");
+    assert_eq!(holders("spec.paused"), ["helm"], "others have taken it meanwhile");
     assert_eq!(holders("spec.image"), ["helm"], "what is in our words is judged by our entry");
 }
 

@@ -5,7 +5,7 @@
 //! is nothing to do.
 
 use k8sconnect_cluster::{Cluster, Edit, Error, Found, Location, Mark, Served, Targets};
-use k8sconnect_core::handback::{self, Handback, Leaving, hand_back};
+use k8sconnect_core::handback::{self, Handback, Leaving, Readings, hand_back};
 use k8sconnect_core::identity::{Gvk, ObjectKey, patch_annotation};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::manager_of;
@@ -107,7 +107,9 @@ pub(crate) async fn end(
         .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
     let (manager, annotation) = (manager_of(id), patch_annotation(id));
     let mark = Mark::Removed { annotation: &annotation };
-    let Some(former) = still_there(targets, location, key, live, former).await? else {
+    let Some(former) =
+        still_there(targets, location, key, live, former, (&owners, &manager)).await?
+    else {
         return Ok(End::Disturbed);
     };
     let released = match hand_back(&owners, &manager, &former, Leaving::All) {
@@ -123,15 +125,16 @@ pub(crate) async fn end(
     Ok(if released.is_some() { End::Made } else { End::Disturbed })
 }
 
-/// The losses that can go back: the object tells what is gone of those that were written down in
-/// another version than ours, if it is read in that one. `None` if somebody wrote in between. A version
-/// that is served no more tells nothing.
+/// The losses that can go back: of those that were written down in another version than ours, the
+/// object tells what is gone or others', if it is read in that one. `None` if somebody wrote in between.
+/// A version that is served no more tells nothing.
 async fn still_there(
     targets: &Targets,
     location: &Location,
     key: &ObjectKey,
     live: &Json,
     former: &Owners,
+    (now, manager): (&Owners, &str),
 ) -> Result<Option<Owners>, Diagnostics> {
     let failed = |error| Diagnostics::from(messages::patch::not_handed_back(key, &error));
     let mut former = former.clone();
@@ -147,7 +150,8 @@ async fn still_there(
         if answer.object["metadata"]["resourceVersion"] != live["metadata"]["resourceVersion"] {
             return Ok(None);
         }
-        former = handback::still_there(former, &version, &answer.object);
+        let readings = Readings { version: &version, theirs: &answer.object, ours: live };
+        former = handback::still_there(former, readings, now, manager);
     }
     Ok(Some(former))
 }

@@ -127,5 +127,11 @@ async fn a_rival_in_another_version_is_named_for_what_it_holds_and_for_nothing_e
     let told = said(&plan.diagnostics);
     assert!(told.contains("spec.m.k held by `rival`"), "{told}");
     assert!(!told.contains("spec.size held by"), "{told}");
+    // Nor does what it holds go to anybody else.
+    ward.destroy(&state).await;
+    let after = owners(&ward.live().await);
+    let vtwo = after.iter().find(|it| it.contains(r#""vtwo""#)).unwrap();
+    assert!(vtwo.contains("f:size"), "{vtwo}");
+    assert!(!vtwo.contains(r#""f:k""#) && !vtwo.contains("f:as"), "{vtwo}");
     ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
 }
