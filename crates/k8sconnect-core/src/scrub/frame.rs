@@ -32,6 +32,11 @@ impl Frame {
         PHRASES.contains(text) || self.names.iter().chain(&self.words).any(|word| word == text)
     }
 
+    pub(super) fn has_in_any_case(&self, text: &str) -> bool {
+        PHRASES.to_lowercase().contains(&text.to_lowercase())
+            || self.names.iter().chain(&self.words).any(|word| word.eq_ignore_ascii_case(text))
+    }
+
     pub(super) fn is_name(&self, text: &str) -> bool {
         self.names.iter().any(|name| name == text)
     }
