@@ -20,7 +20,7 @@ use crate::secrecy::Secrecy;
 use crate::yaml::{self, Document, Position, YamlError};
 
 use check::Check;
-pub(crate) use check::identify;
+pub(crate) use check::{identify, may_be_data_of_a_secret};
 pub use written::written;
 
 #[derive(Clone, Debug, PartialEq)]

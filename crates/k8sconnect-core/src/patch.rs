@@ -114,6 +114,8 @@ pub enum PatchError {
     AllOfData,
     #[error("`stringData` takes `{0}` away, and `data` gives it a value")]
     BothWays(String),
+    #[error("`{0}` must be base64")]
+    NotBase64(String),
     #[error("`{from}` is secret, or holds a secret, and at `{to}` it would be shown")]
     Betrayal { from: String, to: String },
     #[error("operation {n}: {why}")]

@@ -7,7 +7,7 @@ use super::pointer::Pointer;
 use super::{Manner, PatchError};
 use crate::field::{FieldPath, PathElement};
 use crate::identity::{DEFAULT_NAMESPACE, ObjectKey, is_mark};
-use crate::manifest::SERVER_METADATA;
+use crate::manifest::{SERVER_METADATA, may_be_data_of_a_secret};
 use crate::secrecy::Secrecy;
 
 /// A partial object without what merely repeats the target's identity.
@@ -65,6 +65,7 @@ pub(super) fn partial_object(
     if manner == Manner::Merge && key.gvk.is_secret() {
         secret_data(&object, &mut errors);
     }
+    errors.extend(not_base64(&object, key));
     if errors.is_empty() && object.is_empty() {
         errors.push(PatchError::Empty);
     }
@@ -87,6 +88,15 @@ fn secret_data(object: &Map<String, Value>, errors: &mut Vec<PatchError>) {
         }
         _ => {}
     }
+}
+
+/// What the server would refuse without naming the field.
+fn not_base64(object: &Map<String, Value>, key: &ObjectKey) -> Vec<PatchError> {
+    let data = object.get("data").filter(|_| key.gvk.is_secret());
+    let values = data.and_then(Value::as_object).into_iter().flatten();
+    let wrong = values.filter(|(_, value)| !may_be_data_of_a_secret(value));
+    let told = wrong.map(|(name, _)| FieldPath::fields(["data", name]).to_string());
+    told.map(PatchError::NotBase64).collect()
 }
 
 fn marks(name: &str) -> PatchError {
@@ -140,6 +150,9 @@ pub(super) fn operations(
                 errors.extend(operation.changes().into_iter().filter_map(|at| forbidden(at, key)));
                 errors.extend(all_annotations(&operation));
                 errors.extend(betrayal(&operation, key));
+                if let Some(Value::Object(object)) = operation.as_object() {
+                    errors.extend(not_base64(&object, key));
+                }
                 in_operation(&operation, &mut errors);
                 operations.push(operation);
             }

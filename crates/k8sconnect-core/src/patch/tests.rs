@@ -82,6 +82,24 @@ fn again(text: &str, live: &Value, footprints: &[Footprint], texts: &Texts) -> V
 }
 
 #[test]
+fn what_stands_in_data_of_a_secret_must_be_base64_however_it_is_written() {
+    let secret = || ObjectKey { gvk: Gvk::new("v1", "Secret"), ..key() };
+    let told = |manner, text| Patch::read(manner, text, secret()).err();
+    let wrong = |field: &str| Some(vec![PatchError::NotBase64(field.to_owned())]);
+    for manner in [Manner::Apply, Manner::Merge] {
+        assert_eq!(told(manner, "data: {a: aGk=, b.c: not base64}"), wrong("data[\"b.c\"]"));
+        assert_eq!(told(manner, "{data: {a: \"aGk=\\n\"}, stringData: {b: not base64}}"), None);
+    }
+    assert_eq!(told(Manner::Merge, "data: {a: null}"), None);
+    let operations = "[{op: add, path: /data/a, value: not base64}]";
+    assert_eq!(told(Manner::Json, operations), wrong("data.a"));
+    assert_eq!(told(Manner::Json, "[{op: add, path: /data, value: {a: hä}}]"), wrong("data.a"));
+    assert_eq!(told(Manner::Json, "[{op: add, path: /data/a, value: aGk=}]"), None);
+    // Anything else may hold what it likes.
+    read(Manner::Merge, "data: {a: not base64}");
+}
+
+#[test]
 fn what_repeats_the_target_is_no_change() {
     let with = read(
         Manner::Apply,

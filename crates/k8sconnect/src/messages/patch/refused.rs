@@ -78,6 +78,13 @@ fn advice(error: &PatchError, attribute: &str) -> &'static str {
              `stringData` may say beside it."
         }
         PatchError::BothWays(_) => "Say of each key one thing only: its value, or `null`.",
+        PatchError::NotBase64(_) if attribute == attribute_of(Manner::Json) => {
+            "`data` of a Secret holds base64: put `base64encode(…)` around the value."
+        }
+        PatchError::NotBase64(_) => {
+            "`data` of a Secret holds base64. Write plain text in `stringData`, or encode it with \
+             `base64encode(…)`."
+        }
         PatchError::Betrayal { .. } => {
             "The values of a Secret are shown nowhere, in no plan and no state. Copied out of `data` \
              they would be, and whoever may list objects without reading Secrets would see them too. \
