@@ -6,13 +6,14 @@
 //! stops at a chosen time.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
-use http::{Method, Request, Response};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, RETRY_AFTER, USER_AGENT};
+use http::{HeaderMap, Method, Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
+use k8sconnect_core::time;
 use serde::de::DeserializeOwned;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -444,14 +445,24 @@ async fn read(response: Response<Incoming>) -> Result<Attempt, Failure> {
         Failure::Lost(Trouble::of(error.as_ref()))
     };
     let body = Limited::new(body, LARGEST_ANSWER).collect().await.map_err(lost)?.to_bytes();
-    let retry_after = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let retry_after = retry_after.and_then(|value| value.trim().parse().ok());
+    let retry_after = retry_after(&head.headers, SystemTime::now());
     let warnings = warnings(&head.headers);
     let reply = Reply { status: head.status.as_u16(), warnings, body };
-    Ok(Attempt {
-        answered: Answered::Reply(reply),
-        retry_after: retry_after.map(Duration::from_secs),
-    })
+    Ok(Attempt { answered: Answered::Reply(reply), retry_after })
+}
+
+/// For how long to wait before asking again: so many seconds, or until a time. That is the server's
+/// own, or that of whoever stands before it, and so is the one to subtract from it.
+fn retry_after(headers: &HeaderMap, here: SystemTime) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let asked = text(RETRY_AFTER)?;
+    match asked.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => {
+            let now = text(DATE).and_then(time::parse_http).unwrap_or(here);
+            Some(time::parse_http(asked)?.duration_since(now).unwrap_or_default())
+        }
+    }
 }
 
 #[cfg(test)]

@@ -111,6 +111,15 @@ impl Route {
         }
     }
 
+    /// The trouble of a connection that came to nothing, with the proxy where one had let it pass:
+    /// it may be the one that hung up.
+    pub(crate) fn place(&self, trouble: Trouble) -> Trouble {
+        match (trouble, &self.proxy) {
+            (Trouble::Closed, Some(proxy)) => Trouble::ClosedBehind(proxy.clone()),
+            (trouble, _) => trouble,
+        }
+    }
+
     /// Whether a proxy can be used at all, before anything is asked of it.
     pub(crate) fn check(field: &'static str, proxy: &Secret) -> Result<(), ConnectionError> {
         let intercept = intercept(field, &Uri::from_static("https://host"), proxy)?;

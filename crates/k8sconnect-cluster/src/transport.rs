@@ -166,7 +166,9 @@ impl Transport {
         self.route.set_out();
         let connecting = self.connector.clone().call(self.server.clone());
         let connected = match timeout(self.patience, connecting).await {
-            Ok(connected) => connected.map_err(|error| self.trouble(error.as_ref())),
+            Ok(connected) => {
+                connected.map_err(|error| self.route.place(self.trouble(error.as_ref())))
+            }
             Err(_) => Err(match self.route.silence() {
                 Silence::Nobody => Trouble::Silent,
                 Silence::Proxy(proxy) => Trouble::MuteProxy(proxy),
@@ -284,6 +286,28 @@ mod tests {
                 }
             }
             assert!(!why.contains("hunter2"), "{why}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_is_closed_behind_a_proxy_is_told_with_the_proxy() {
+        use std::io::{Read, Write};
+        let answers = [
+            (&b""[..], "could not be used. The other side closed"),
+            (b"HTTP/1.1 200 OK\r\n\r\n", "let the connection pass"),
+        ];
+        for (answer, what) in answers {
+            let (listener, transport) = to_nobody(Some("http"));
+            let address = listener.local_addr().unwrap();
+            std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _asked = stream.read(&mut [0; 1024]).unwrap();
+                stream.write_all(answer).unwrap();
+            });
+            let trouble = trouble(&transport).await;
+            let (why, advice) = (trouble.why(), trouble.advice());
+            assert!(why.contains(&format!("The proxy `http://{address}`")), "{why}");
+            assert!(why.contains(what) && advice.contains("`proxy_url`"), "{why} {advice}");
         }
     }
 

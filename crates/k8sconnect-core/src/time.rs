@@ -1,4 +1,5 @@
-//! RFC 3339, as far as expiries of credentials and ages of objects need it. Nothing here reads a clock.
+//! RFC 3339, as far as expiries of credentials and ages of objects need it, and the dates of HTTP.
+//! Nothing here reads a clock.
 
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +19,24 @@ pub fn parse(text: &str) -> Option<SystemTime> {
             minutes * if zone.starts_with('-') { -60 } else { 60 }
         }
     };
+    instant([year, month, day], [hour, minute, second], offset)
+}
+
+/// `Sun, 15 Nov 2026 08:00:00 GMT`, as headers of HTTP have it; the older forms are not read.
+pub fn parse_http(text: &str) -> Option<SystemTime> {
+    let (_weekday, rest) = text.trim().split_once(", ")?;
+    let words: Vec<_> = rest.split(' ').collect();
+    let [day, month, year, clock, "GMT"] = words.as_slice() else { return None };
+    let number = |text: &str| text.parse::<u32>().ok().map(i64::from);
+    let month = MONTHS.iter().zip(1..).find_map(|(name, n)| (name == month).then_some(n))?;
+    instant([number(year)?, month, number(day)?], numbers(clock, ':')?, 0)
+}
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+fn instant(date: [i64; 3], clock: [i64; 3], offset: i64) -> Option<SystemTime> {
+    let ([year, month, day], [hour, minute, second]) = (date, clock);
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 {
         return None;
     }
@@ -47,6 +66,18 @@ mod tests {
 
     fn seconds(text: &str) -> Option<u64> {
         Some(parse(text)?.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
+    }
+
+    #[test]
+    fn the_dates_of_http_are_read() {
+        let seconds = |text| {
+            Some(parse_http(text)?.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
+        };
+        assert_eq!(seconds("Sun, 15 Nov 2026 08:00:00 GMT"), Some(1_794_729_600));
+        assert_eq!(seconds(" Thu, 01 Jan 1970 00:00:07 GMT"), Some(7));
+        for text in ["", "7", "Sun, 15 Nov 2026 08:00:00 CET", "Sun, 15 Nvo 2026 08:00:00 GMT"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -51,6 +51,9 @@ pub enum Trouble {
     Mute,
     /// A proxy did.
     MuteProxy(Proxy),
+    /// The connection was closed before the server said anything, through a proxy that had let it
+    /// pass.
+    ClosedBehind(Proxy),
     UnknownAuthority,
     WrongName {
         presented: Vec<String>,
@@ -214,6 +217,7 @@ impl Trouble {
             | Self::Silent
             | Self::Mute
             | Self::MuteProxy(_)
+            | Self::ClosedBehind(_)
             | Self::Other { .. } => false,
         }
     }
@@ -230,6 +234,10 @@ impl Trouble {
             }
             Self::MuteProxy(Proxy { address, .. }) => format!(
                 "The proxy `{address}` accepted the connection, and then said nothing in time."
+            ),
+            Self::ClosedBehind(Proxy { address, .. }) => format!(
+                "The proxy `{address}` let the connection pass, and it was closed before the API \
+                 server said anything."
             ),
             Self::UnknownAuthority => {
                 "Its certificate is not signed by an authority that this connection trusts.".into()
@@ -289,6 +297,13 @@ impl Trouble {
                 return format!(
                     "Check that {} has the proxy's port, and the scheme that it speaks: `http`, \
                      `https` or `socks5`.",
+                    proxy.field()
+                );
+            }
+            Self::ClosedBehind(proxy) => {
+                return format!(
+                    "Check that the host and its port can be reached from the proxy, that the port \
+                     is the API server's, and that {} is the right way there.",
                     proxy.field()
                 );
             }
