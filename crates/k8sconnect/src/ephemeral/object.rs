@@ -94,6 +94,9 @@ impl Ephemeral for EphemeralObject {
         let at = |part: &str| AttributePath::root(part);
         let mut problems = place::misnamed(&config.name, &config.namespace, at);
         problems.extend(place::miscalled(&config.api_version, &config.kind, at));
+        if config.uid.as_str() == Some("") {
+            problems.push(messages::ephemeral::empty_uid());
+        }
         let checked = connect::check(&config.cluster, &config.cluster_name);
         problems.extend(checked.err().into_iter().flatten());
         problems.into_result().map(|_| ())

@@ -119,6 +119,14 @@ impl Ephemeral for EphemeralToken {
             };
             problems.extend(told.map(|told| told.at(AttributePath::root("expiration_seconds"))));
         }
+        if config.uid.as_str() == Some("") {
+            problems.push(messages::ephemeral::empty_uid());
+        }
+        for (n, audience) in (0..).zip(config.audiences.known().into_iter().flatten()) {
+            if matches!(audience, Value::Null) || audience.as_str() == Some("") {
+                problems.push(messages::ephemeral::no_audience(n));
+            }
+        }
         if let Err(wrong) = connect::check(&config.cluster, &config.cluster_name) {
             problems.extend(wrong);
         }
@@ -157,12 +165,12 @@ impl Ephemeral for EphemeralToken {
             Token::Granted { token, expires } => (token, expires),
             Token::NoAccount(_) => return Err(messages::ephemeral::no_account(&key).into()),
         };
-        if config
-            .uid
-            .known()
-            .is_some_and(|wanted| account_of(token.expose()) != Some(wanted.clone()))
-        {
-            return Err(messages::ephemeral::another(&key).into());
+        if let Some(wanted) = config.uid.known() {
+            match account_of(token.expose()) {
+                Some(uid) if uid == *wanted => {}
+                Some(_) => return Err(messages::ephemeral::another(&key).into()),
+                None => return Err(messages::ephemeral::unnamed(&key).into()),
+            }
         }
         let result = TokenModel {
             token: Value::Known(token.expose().to_owned()),

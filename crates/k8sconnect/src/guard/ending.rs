@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::{PATIENCE, Unread, Verdict, recognise};
 use crate::connect::{ClusterModel, Reach};
+use crate::look::{Look, look};
 use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::session::Session;
@@ -48,11 +49,23 @@ impl Ending<'_> {
         let targets = Targets::from(&*cluster);
         let soon = targets.until(Instant::now() + PATIENCE);
         match (recognise(&soon, self.remembered).await, self.unread) {
-            (Verdict::Same, _) => Ok(()),
             (Verdict::Another, _) => {
                 let host = targets.host();
                 Err(messages::whereabouts::another_cluster(self.key, host, self.whose).into())
             }
+            // Where nobody may look, the deletion may not either, which looks before it acts.
+            (Verdict::Same | Verdict::Unclear, Some(Unread::NoEntry)) => {
+                let location = location(&cluster).await?;
+                let way = messages::whereabouts::Way::of(self.way.0);
+                match look(&targets, &location, self.key, way).await? {
+                    Look::NotAllowed(error) => {
+                        let (key, whose) = (self.key, self.whose);
+                        Err(messages::whereabouts::end_seen_by_nobody(key, &error, whose).into())
+                    }
+                    Look::Present(_) | Look::Absent | Look::Moved(_) => Ok(()),
+                }
+            }
+            (Verdict::Same, _) => Ok(()),
             (Verdict::Unclear, Some(Unread::AnotherCluster | Unread::Unproved)) => {
                 let location = location(&cluster).await?;
                 match targets.get(&location).await {
@@ -65,7 +78,7 @@ impl Ending<'_> {
                 }
             }
             // What cannot be told now is told by the deletion itself, which looks before it acts.
-            (Verdict::Unclear, Some(Unread::NoEntry) | None) => Ok(()),
+            (Verdict::Unclear, None) => Ok(()),
         }
     }
 }

@@ -9,6 +9,7 @@ use tfplugin::{AttributePath, Diagnostic};
 
 use super::refusal::{Subject, said};
 use super::stuck::{commands, what_holds};
+use super::whereabouts::CLUSTER_GONE;
 use super::{paragraphs, span};
 
 pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
@@ -26,6 +27,9 @@ pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
             error.why(),
             format!("State keeps the object. {}", super::whereabouts::stale_login("A deletion")),
         ),
+        Error::Unreachable { .. } => {
+            (error.why(), format!("State keeps the object. {} {CLUSTER_GONE}", error.advice()))
+        }
         other => (other.why(), format!("State keeps the object. {}", other.advice())),
     };
     Diagnostic::error(format!("{key} was not deleted"), paragraphs([&why, &advice]))

@@ -17,9 +17,42 @@ const WAIT: &str = "If this configuration creates it, set `uid` to the `uid` of 
 pub(crate) fn another(key: &ObjectKey) -> Diagnostic {
     Diagnostic::error(
         format!("{key} is not the one that is meant"),
-        "It was deleted and made anew: its uid is not the one that `uid` says.\n\n\
+        "Its uid is not the one that `uid` says: it was deleted and made anew meanwhile, or `uid` is \
+         that of another object.\n\n\
          Plan again, so that the resource that `uid` comes from is refreshed; or leave `uid` out.",
     )
+}
+
+/// The token does not say whose it is.
+pub(crate) fn unnamed(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("Whether {key} is the one that is meant cannot be told"),
+        "The token that the server made does not tell the uid of its account, which `uid` is to be \
+         compared with.\n\n\
+         Leave `uid` out.",
+    )
+}
+
+pub(crate) fn empty_uid() -> Diagnostic {
+    Diagnostic::error(
+        "`uid` is empty",
+        "No object has an empty uid.\n\n\
+         Give it the `uid` of the resource that makes the object; or leave it out, or set it to \
+         `null`, where any object of this name will do.",
+    )
+    .at(AttributePath::root("uid"))
+}
+
+pub(crate) fn no_audience(n: i64) -> Diagnostic {
+    let audiences = AttributePath::root("audiences");
+    Diagnostic::error(
+        "An audience is empty",
+        "Each of `audiences` names somebody that the token is for; the API server would take an empty \
+         one for a name, and `null` is none.\n\n\
+         Write its name, or take it out of the list. Without `audiences` the token is for the API \
+         server.",
+    )
+    .at(audiences.index(n))
 }
 
 /// The provider block depends on something that is not there yet.

@@ -259,6 +259,10 @@ pub(crate) fn not_handed_back(key: &ObjectKey, error: &Error) -> Diagnostic {
                 .to_owned(),
         ),
         Error::Unauthorized { .. } => (error.why(), super::whereabouts::stale_login("A hand-back")),
+        Error::Unreachable { .. } => {
+            let gone = super::whereabouts::CLUSTER_GONE;
+            (error.why(), format!("{} {gone}", error.advice()))
+        }
         other => (other.why(), other.advice()),
     };
     Diagnostic::error(

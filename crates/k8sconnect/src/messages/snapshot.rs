@@ -290,6 +290,8 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         whereabouts::not_refreshed(key, &expired, Way::ProviderBlocks),
         whereabouts::not_refreshed(key, &nobody, Way::ProviderBlocks),
         whereabouts::unanswered(key, &moved, Way::ItsOwn),
+        whereabouts::end_seen_by_nobody(key, &expired, ownership::Whose::Object),
+        whereabouts::end_seen_by_nobody(key, &forbidden, ownership::Whose::Patch),
         whereabouts::way_unusable(key, &connection::unusable(&lost).into(), Way::ItsOwn),
         whereabouts::way_unusable(
             key,
@@ -297,6 +299,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
             Way::ProviderBlocks,
         ),
         deletion::not_deleted((&web).into(), &expired),
+        deletion::not_deleted((&web).into(), &moved),
         whereabouts::refreshed_elsewhere(key, &there),
         whereabouts::another_cluster(key, &there, ownership::Whose::Object),
         whereabouts::another_cluster(key, &there, ownership::Whose::Patch),
@@ -318,6 +321,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
             &NoWay::ByProviderBlock(None, &connection::unusable(&lost).into()),
         ),
         patch::not_handed_back(key, &expired),
+        patch::not_handed_back(key, &moved),
     ]
 }
 
@@ -437,6 +441,9 @@ fn ephemeral_messages() -> Vec<Diagnostic> {
         ephemeral::no_kind(web.key(), &kind),
         ephemeral::no_object(web.key()),
         ephemeral::another(web.key()),
+        ephemeral::unnamed(&robot),
+        ephemeral::empty_uid(),
+        ephemeral::no_audience(1),
         ephemeral::no_account(&robot),
         ephemeral::no_token(&robot, &forbidden),
         ephemeral::too_short(60, 600),

@@ -13,6 +13,11 @@ use crate::guard;
 const KEPT: &str = "State keeps the object as it was last seen; whether it changed or is gone is \
                     not known.";
 
+/// The way out for what lived in a cluster that is no more.
+pub(super) const CLUSTER_GONE: &str = "If the cluster is no more, take the resource out of state \
+                                       with `terraform state rm ADDRESS` (or `tofu state rm \
+                                       ADDRESS`).";
+
 /// The credentials do not suffice to look at the object.
 pub(crate) fn not_refreshed(key: &ObjectKey, error: &Error, whose: Way) -> Diagnostic {
     let login = error.advice();
@@ -42,13 +47,16 @@ fn is_about_credentials(error: &Error) -> bool {
 /// A refresh got no answer.
 pub(crate) fn unanswered(key: &ObjectKey, error: &Error, whose: Way) -> Diagnostic {
     let mut told = refusal::unanswered(key, error);
-    if let (Error::Unreachable { .. }, Way::ItsOwn) = (error, whose) {
-        told.detail = paragraphs([
-            &told.detail,
-            "A refresh uses the `cluster` that state holds, as it was at the last apply. If the \
-             cluster is reached in another way now, and the configuration says so, apply once with \
-             `-refresh=false`.",
-        ]);
+    if let Error::Unreachable { .. } = error {
+        let other_way = match whose {
+            Way::ItsOwn => {
+                "A refresh uses the `cluster` that state holds, as it was at the last apply. If the \
+                 cluster is reached in another way now, and the configuration says so, apply once \
+                 with `-refresh=false`."
+            }
+            Way::ProviderBlocks => "",
+        };
+        told.detail = paragraphs([&told.detail, other_way, CLUSTER_GONE]);
     }
     told
 }
@@ -255,10 +263,30 @@ pub(crate) fn seen_by_nobody(key: &ObjectKey, error: &Error) -> Diagnostic {
             &error.why(),
             "The refresh could not look either. Whether the object changed or is gone nobody knows, \
              and what state remembers is no ground for a plan. Nothing was changed.",
-            &format!(
-                "{advice} If the cluster is no more, take the resource out of state with \
-                 `terraform state rm ADDRESS` (or `tofu state rm ADDRESS`)."
-            ),
+            &format!("{advice} {CLUSTER_GONE}"),
+        ]),
+    )
+}
+
+/// Neither the refresh nor the plan of an end could look.
+pub(crate) fn end_seen_by_nobody(key: &ObjectKey, error: &Error, whose: Whose) -> Diagnostic {
+    let (deed, planned) = match whose {
+        Whose::Object => ("A deletion", "its deletion cannot be planned"),
+        Whose::Patch => ("A hand-back", "its hand-back cannot be planned"),
+    };
+    let advice = match error {
+        Error::Unauthorized { .. } => stale_login(deed),
+        _ if error.code() == Some(403) => format!("{deed} needs leave to `get` the object."),
+        _ => error.advice(),
+    };
+    Diagnostic::error(
+        format!("{key} could not be looked at, so {planned}"),
+        paragraphs([
+            &error.why(),
+            "The refresh could not look either, and what state remembers is no ground for a plan. \
+             Nothing was changed, and state keeps it.",
+            &advice,
+            CLUSTER_GONE,
         ]),
     )
 }
@@ -315,10 +343,7 @@ pub(crate) fn no_way_to_end(key: &ObjectKey, why: &NoWay<'_>) -> Diagnostic {
                  by {way}. Nothing was changed, and state keeps it."
             ),
             &problem,
-            &format!(
-                "{back} If the cluster is no more, take the resource out of state with `terraform \
-                 state rm ADDRESS` (or `tofu state rm ADDRESS`)."
-            ),
+            &format!("{back} {CLUSTER_GONE}"),
         ]),
     )
 }
@@ -327,8 +352,8 @@ pub(crate) fn no_way_to_end(key: &ObjectKey, why: &NoWay<'_>) -> Diagnostic {
 pub(super) fn stale_login(deed: &str) -> String {
     format!(
         "{deed} uses the `cluster` that state holds, as it was at the last apply: where that has \
-         credentials which have expired, apply once with the new ones, then delete. Credentials in \
-         the provider block are those of the configuration; check that they belong to this cluster \
+         credentials which have expired, apply once with the new ones and with the resource in the \
+         configuration, then delete. Credentials in the provider block are those of the configuration; check that they belong to this cluster \
          and have not expired."
     )
 }

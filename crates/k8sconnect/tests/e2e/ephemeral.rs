@@ -208,7 +208,10 @@ async fn what_is_not_there_is_told_with_what_to_do() {
     says(&at.plan_fails().await.text, "Nobody has a token of an account that is not there");
     write(
         "ephemeral \"k8sconnect_token\" \"x\" {\n  CLUSTER\n  service_account = \"nobody\"\n  \
-         expiration_seconds = 60\n}\n",
+         expiration_seconds = 60\nuid = \"\"\naudiences = [\"vault\", \"\", null]\n}\n",
     );
-    says(&at.plan_fails().await.text, "The token would be too short-lived");
+    let plan = at.plan_fails().await;
+    says(&plan.text, "The token would be too short-lived");
+    says(&plan.text, "`uid` is empty");
+    assert_eq!(plan.text.matches("An audience is empty").count(), 2, "{}", plan.text);
 }

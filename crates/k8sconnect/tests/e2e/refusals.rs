@@ -82,6 +82,10 @@ async fn a_server_that_cannot_be_reached_loses_nothing() {
     let plan = at.plan_fails().await;
     says(&plan.text, "Cannot reach the API server");
     says(&plan.text, "apply once with `-refresh=false`");
+    // It may be gone for good, and the resource with it.
+    at.runner.write("main.tf", "").unwrap();
+    let plan = at.plan_fails().await;
+    says(&plan.text, "take the resource out of state with `terraform state rm ADDRESS`");
     let state = at.runner.state(&["list"]).await.unwrap();
     says(&state.text, "k8sconnect_object.settings");
 

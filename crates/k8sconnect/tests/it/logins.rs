@@ -199,10 +199,26 @@ async fn a_token_out_of_its_time_loses_nothing_and_one_in_time_goes_on() {
         assert!(told.contains("credentials that the server accepts"), "{validity:?}: {told}");
         let kept = read.present().unwrap();
         assert_eq!(kept.value, state.value, "{validity:?}");
-        let failure = core.destroy(OBJECT, &kept).await.unwrap_err();
+        let refused = core.plan_destroy(OBJECT, &kept).await.unwrap_err().to_string();
+        assert!(refused.contains("so its deletion cannot be planned"), "{validity:?}: {refused}");
+        assert!(refused.contains("have not expired"), "{validity:?}: {refused}");
+        assert!(refused.contains("state rm ADDRESS"), "{validity:?}: {refused}");
+        // Whoever does not refresh hears it of the deletion.
+        let core = provider(validity).await;
+        let plan = core.plan_destroy(OBJECT, &state).await.unwrap();
+        let ended = core.apply(OBJECT, &Value::Null, Some(&state), &plan).await;
+        let failure = ended.unwrap_err();
         assert!(failure.stored().is_some(), "{validity:?}: {failure}");
         assert!(failure.to_string().contains("have not expired"), "{validity:?}: {failure}");
     }
+    let core = world.core();
+    let nobody = world.cluster.kubeconfig_for("may-do-nothing", None).unwrap();
+    core.configure(value(&json!({ "cluster": { "kubeconfig": nobody } }))).await.unwrap();
+    let kept = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let refused = core.plan_destroy(OBJECT, &kept).await.unwrap_err().to_string();
+    assert!(refused.contains("needs leave to `get` the object"), "{refused}");
+    // A note is no verdict: who may look by now may delete.
+    provider(Validity::Now).await.plan_destroy(OBJECT, &kept).await.unwrap();
     provider(Validity::Now).await.destroy(OBJECT, &state).await.unwrap();
 }
 

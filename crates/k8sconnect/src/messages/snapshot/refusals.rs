@@ -156,6 +156,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         Trouble::Mute,
         Trouble::AfterCertificate(Box::new(Trouble::Closed)),
         Trouble::MuteProxy(proxy(ProxyOrigin::Given)),
+        Trouble::ClosedBehind(proxy(ProxyOrigin::Given)),
         Trouble::Proxy(proxy(ProxyOrigin::Environment("HTTPS_PROXY")), Box::new(Trouble::Refused)),
         Trouble::ProxyRefused(proxy(ProxyOrigin::Given), 302),
         Trouble::ProxyLogin(proxy(ProxyOrigin::Environment("HTTPS_PROXY"))),
