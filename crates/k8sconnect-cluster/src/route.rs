@@ -157,7 +157,11 @@ fn environments(
 ) -> Result<Option<(Intercept, ProxyOrigin)>, ConnectionError> {
     let Some((name, proxy)) = found else { return Ok(None) };
     Route::check(name, &proxy)?;
-    Ok(Some((intercept(name, server, &proxy)?, ProxyOrigin::Environment(name))))
+    let origin = match name {
+        "HTTP_PROXY" => ProxyOrigin::Http,
+        _ => ProxyOrigin::Https,
+    };
+    Ok(Some((intercept(name, server, &proxy)?, origin)))
 }
 
 impl Path {

@@ -23,15 +23,18 @@ pub struct Proxy {
 pub enum ProxyOrigin {
     /// The connection.
     Given,
-    /// This variable.
-    Environment(&'static str),
+    /// `HTTPS_PROXY` in the environment.
+    Https,
+    /// `HTTP_PROXY` in it.
+    Http,
 }
 
 impl Proxy {
-    fn field(&self) -> String {
+    fn field(&self) -> &'static str {
         match self.origin {
-            ProxyOrigin::Given => "`proxy_url` (in a kubeconfig `proxy-url`)".into(),
-            ProxyOrigin::Environment(name) => format!("`{name}` in the environment"),
+            ProxyOrigin::Given => "`proxy_url` (in a kubeconfig `proxy-url`)",
+            ProxyOrigin::Https => "`HTTPS_PROXY` in the environment",
+            ProxyOrigin::Http => "`HTTP_PROXY` in the environment",
         }
     }
 }
@@ -341,7 +344,9 @@ impl Trouble {
             Self::Proxy(proxy, _) | Self::ProxyRefused(proxy, _) => {
                 let around = match proxy.origin {
                     ProxyOrigin::Given => "",
-                    ProxyOrigin::Environment(_) => "; `NO_PROXY` names servers that need none",
+                    ProxyOrigin::Https | ProxyOrigin::Http => {
+                        "; `NO_PROXY` names servers that need none"
+                    }
                 };
                 return format!(
                     "Check {}, and that the proxy may lead to this server{around}.",

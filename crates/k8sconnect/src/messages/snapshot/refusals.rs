@@ -157,9 +157,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         Trouble::AfterCertificate(Box::new(Trouble::Closed)),
         Trouble::MuteProxy(proxy(ProxyOrigin::Given)),
         Trouble::ClosedBehind(proxy(ProxyOrigin::Given)),
-        Trouble::Proxy(proxy(ProxyOrigin::Environment("HTTPS_PROXY")), Box::new(Trouble::Refused)),
+        Trouble::Proxy(proxy(ProxyOrigin::Https), Box::new(Trouble::Refused)),
         Trouble::ProxyRefused(proxy(ProxyOrigin::Given), 302),
-        Trouble::ProxyLogin(proxy(ProxyOrigin::Environment("HTTPS_PROXY"))),
+        Trouble::ProxyLogin(proxy(ProxyOrigin::Https)),
     ] {
         let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
         messages.push(refusal::unanswered(web().key(), &error));
