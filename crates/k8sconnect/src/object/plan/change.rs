@@ -96,8 +96,12 @@ pub(super) async fn plan(
                 }
                 read => read,
             };
-            let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
-            if let Some(live) = &told {
+            if held.stored.unread.is_some() {
+                note_told(asked, held, told.as_ref());
+            }
+            let unheard = told.as_ref().filter(|live| !was_told_at_plan(asked, held, live));
+            let decision = asked.decide(planner, Some(held), unheard, &answer, notices)?;
+            if let Some(live) = unheard {
                 let attempt = Attempt { location: &location, live, content: &content };
                 notices.extend(swallowed::told(asked, held, attempt, &answer.object).await?);
             }
@@ -205,7 +209,15 @@ fn is_to_be_told(asked: &Asked<'_>, held: &Held, answer: &Json) -> bool {
     }
 }
 
-/// For the apply of a plan that was made without a refresh.
+/// Whether this applies a plan that told who loses what, though the refresh could not look: both look
+/// themselves then, by the way in the configuration.
+fn was_told_at_plan(asked: &Asked<'_>, held: &Held, live: &Json) -> bool {
+    held.stored.unread.is_some()
+        && Moment::of(asked.ctx, asked.session, held.id()) == Moment::Applying
+        && asked.session.memory.was_telling(held.id(), version_of(live).as_deref(), Telling::Told)
+}
+
+/// For the apply of a plan that was made without a refresh, or after one that could not look.
 fn note_told(asked: &Asked<'_>, held: &Held, live: Option<&Json>) {
     let (memory, id) = (&asked.session.memory, held.id());
     if let Some(live) = live
