@@ -95,6 +95,12 @@ pub fn unmoved(
 }
 
 impl Unmoved {
+    /// What no new object would have either.
+    pub fn dropped_by(&self, creation: &Value) -> Vec<FieldPath> {
+        let is_nowhere = |it: &&Swallowed| it.kept.is_none() && at(creation, &it.path).is_none();
+        self.perhaps.iter().filter(is_nowhere).map(|it| it.path.clone()).collect()
+    }
+
     /// What is swallowed, by what the server makes of the body as a creation.
     pub fn told_by(self, creation: &Value) -> Vec<Swallowed> {
         let is_other = |it: &Swallowed| {
@@ -105,6 +111,45 @@ impl Unmoved {
         all.extend(self.perhaps.into_iter().filter(is_other));
         all.sort_by(|one, other| one.path.cmp(&other.path));
         all
+    }
+}
+
+/// What a body says that is not there in what the server makes of it: fields of a feature that is
+/// not enabled, or that do not go with others. Lists are not looked into; their items have no place
+/// that would stay.
+pub fn dropped(sent: &Value, answer: &Value) -> Vec<FieldPath> {
+    let mut found = Vec::new();
+    for (name, sent) in sent.as_object().into_iter().flatten() {
+        // What is written in a place that no object has is kept elsewhere.
+        if let Some(answer) = answer.get(name)
+            && !NOT_CONTENT.contains(&name.as_str())
+            && name != "metadata"
+        {
+            look(sent, answer, &mut FieldPath::fields([name.as_str()]), &mut found);
+        }
+    }
+    found
+}
+
+fn look(sent: &Value, answer: &Value, at: &mut FieldPath, found: &mut Vec<FieldPath>) {
+    let (Value::Object(sent), Value::Object(answer)) = (sent, answer) else {
+        return;
+    };
+    for (name, sent) in sent {
+        at.push(PathElement::field(name));
+        match answer.get(name) {
+            Some(answer) => look(sent, answer, at, found),
+            None if says_something(sent) => found.push(at.clone()),
+            None => {}
+        }
+        at.pop();
+    }
+}
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.values().any(says_something),
+        other => !is_zero(other),
     }
 }
 
@@ -186,6 +231,15 @@ mod tests {
     fn what_was_added_and_is_not_there_is_swallowed_too() {
         let (old, new) = (json!({"a": "x"}), json!({"a": "x", "b": "y", "c": false}));
         assert_eq!(told(&old, &new, &old, &new), ["spec.b"]);
+    }
+
+    #[test]
+    fn what_a_body_says_and_no_object_has_is_dropped() {
+        let sent = json!({"metadata": {"x": 1}, "stringData": {"a": "b"}, "spec": {
+            "source": {"kind": "a"}, "off": false, "empty": {"a": {}}, "list": [{"a": 1}], "b": 1}});
+        let answer = json!({"metadata": {}, "data": {}, "spec": {"b": 1, "list": [{}]}});
+        let shown: Vec<_> = dropped(&sent, &answer).iter().map(FieldPath::shown).collect();
+        assert_eq!(shown, ["spec.source"]);
     }
 
     #[test]

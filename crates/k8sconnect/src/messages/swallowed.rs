@@ -1,5 +1,6 @@
 //! What is said of edits that the server accepts and drops.
 
+use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::swallowed::Swallowed;
 use serde_json::Value;
@@ -10,7 +11,11 @@ use super::refusal::on_body;
 use super::{ABSENT, count, one_line, paragraphs};
 
 /// What was changed in the body and stays in the cluster as it was.
-pub(crate) fn swallowed(manifest: &Manifest, live: &Value, fields: &[Swallowed]) -> Diagnostic {
+pub(crate) fn swallowed(
+    manifest: &Manifest,
+    live: &Value,
+    fields: &[Swallowed],
+) -> Option<Diagnostic> {
     let line = |it: &Swallowed| {
         let path = it.path.shown();
         if manifest.secrecy().conceals(&it.path, live) {
@@ -20,19 +25,39 @@ pub(crate) fn swallowed(manifest: &Manifest, live: &Value, fields: &[Swallowed])
         let written = one_line(&it.written.to_string());
         format!("  {path}\n    written  {written}\n    kept     {}", one_line(&kept))
     };
-    let mut lines: Vec<_> = fields.iter().take(LISTED).map(line).collect();
-    if let Some(more) = fields.len().checked_sub(LISTED).filter(|more| *more > 0) {
-        lines.push(format!("  … and {} more", count(more, "field")));
-    }
+    let lines = listed(fields, line)?;
     let diagnostic = Diagnostic::warning(
         format!("{} does not take the change", manifest.key()),
         paragraphs([
             "The API server accepts the new values and keeps the old ones, without a word. An apply \
              changes nothing of that:",
-            &lines.join("\n"),
+            &lines,
             "If the object may be deleted, `-replace=ADDRESS` makes it anew, as it is written. \
              Otherwise restore the old values in `yaml_body`.",
         ]),
     );
-    on_body(manifest, diagnostic)
+    Some(on_body(manifest, diagnostic))
+}
+
+/// What is in the body and would not be in the object.
+pub(crate) fn dropped(manifest: &Manifest, fields: &[FieldPath]) -> Option<Diagnostic> {
+    let lines = listed(fields, |path| format!("  {}", path.shown()))?;
+    let diagnostic = Diagnostic::warning(
+        format!("{}: the API server drops {}", manifest.key(), count(fields.len(), "field")),
+        paragraphs([
+            "The API server accepts these and keeps nothing of them, without a word:",
+            &lines,
+            "Such a field belongs to a feature that is not enabled in this cluster, or does not go \
+             with the other values. Remove it from `yaml_body`, or have the feature enabled.",
+        ]),
+    );
+    Some(on_body(manifest, diagnostic))
+}
+
+fn listed<T>(fields: &[T], line: impl Fn(&T) -> String) -> Option<String> {
+    let mut lines: Vec<_> = fields.iter().take(LISTED).map(line).collect();
+    if let Some(more) = fields.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        lines.push(format!("  … and {} more", count(more, "field")));
+    }
+    if lines.is_empty() { None } else { Some(lines.join("\n")) }
 }

@@ -59,3 +59,38 @@ async fn another_spelling_is_asked_about_once_and_nothing_is_said() {
     assert!(objects.len() <= 3, "{asked:#?}");
     assert!(asked.iter().all(|request| !request.writes()), "{asked:#?}");
 }
+
+#[tokio::test]
+async fn a_field_that_the_server_drops_is_told_when_it_is_written_and_when_it_is_edited() {
+    let world = World::new().await;
+    let claim = |name: &str| {
+        let mut claim = object("v1", "PersistentVolumeClaim", "it", world.namespace.name());
+        claim["spec"] = json!({"accessModes": ["ReadWriteOnce"], "storageClassName": "none",
+            "resources": {"requests": {"storage": "1Gi"}},
+            "dataSource": {"kind": "ConfigMap", "name": name}});
+        world.config(&claim.to_string())
+    };
+    let before = claim("a");
+    let plan = world.core().plan(OBJECT, &before, None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("drops 1 field") && told.contains(" spec.dataSource "), "{told}");
+    let state = world.core().create(OBJECT, &before).await.unwrap();
+    let plan = replan(&world, &claim("b"), &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("drops 1 field") && told.contains("spec.dataSource.name"), "{told}");
+}
+
+#[tokio::test]
+async fn of_what_every_kind_is_written_with_nothing_is_said_to_be_dropped() {
+    let world = World::new().await;
+    let mut planned = 0;
+    for kind in world.kinds() {
+        // A custom object has no kind yet.
+        if let Ok(plan) = world.core().plan(OBJECT, &world.config(&kind.text), None).await {
+            let told = said(&plan.diagnostics);
+            assert!(!told.contains("the API server drops"), "{}: {told}", kind.name);
+            planned += 1;
+        }
+    }
+    assert!(planned > 40, "{planned}");
+}

@@ -119,7 +119,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         dropped("spec.usages", json!(["server auth"]), Some(json!(["client auth"]))),
         dropped("spec.request", json!("LS0t"), None),
     ];
-    messages.push(swallowed::swallowed(&web(), &json!({}), &dropped));
+    messages.extend(swallowed::swallowed(&web(), &json!({}), &dropped));
+    messages.extend(swallowed::dropped(&web(), &["spec.hostnameOverride".parse().unwrap()]));
     let host = || Server::from("https://127.0.0.1:6443");
     let lost = Error::AnswerLost {
         host: host(),

@@ -6,6 +6,7 @@ use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
+use k8sconnect_core::swallowed;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
@@ -73,13 +74,15 @@ pub(super) async fn plan(
     let (ignoring, unseen) = asked.terms.ignoring(asked.desired, &Yielded::new());
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = asked.desired.as_applied().into_owned();
-    let observation = asked.observe(&location, content, None, Guard::Absent).await?;
+    let observation = asked.observe(&location, content.clone(), None, Guard::Absent).await?;
     if let Observation::Exists(live) = &observation {
         agreed(asked, predecessor, live)?;
     }
     match observation {
         Observation::Answered(answer) => {
             let decision = asked.decide(planner, None, None, &answer, notices)?;
+            let dropped = swallowed::dropped(&content, &answer.object);
+            notices.extend(messages::swallowed::dropped(asked.desired, &dropped));
             // Whose fields are yielded, only the object will show; what a body holds that is never
             // stored, only the apply.
             if unseen.is_empty() && asked.desired.is_stored() && !remade {

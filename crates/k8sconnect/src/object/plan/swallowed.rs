@@ -2,7 +2,7 @@
 
 use k8sconnect_core::swallowed::{Edit, unmoved};
 use serde_json::Value as Json;
-use tfplugin::{Diagnostic, Diagnostics};
+use tfplugin::Diagnostics;
 
 use super::Asked;
 use super::proof::{Attempt, made_beside};
@@ -16,20 +16,25 @@ pub(super) async fn told(
     held: &Held,
     attempt: Attempt<'_>,
     answer: &Json,
-) -> Result<Option<Diagnostic>, Diagnostics> {
+) -> Result<Diagnostics, Diagnostics> {
     let Attempt { location, live, content } = attempt;
     let desired = asked.desired;
     let is_known = desired.is_stored() && held.manifest.is_stored();
     if !is_known || desired.is_same_body(&held.manifest) {
-        return Ok(None);
+        return Ok(Diagnostics::new());
     }
     let edit = Edit { before: held.manifest.value(), after: desired.value(), sent: content };
     let unmoved = unmoved(edit, live, answer, MANAGER)
         .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
     let anew = match unmoved.perhaps.is_empty() {
-        true => Json::Null,
-        false => made_beside(asked, location, &desired.as_applied()).await?.unwrap_or_default(),
+        true => None,
+        false => made_beside(asked, location, &desired.as_applied()).await?,
     };
-    let swallowed = unmoved.told_by(&anew);
-    Ok((!swallowed.is_empty()).then(|| messages::swallowed::swallowed(desired, live, &swallowed)))
+    let mut told = Diagnostics::new();
+    if let Some(anew) = &anew {
+        told.extend(messages::swallowed::dropped(desired, &unmoved.dropped_by(anew)));
+    }
+    let swallowed = unmoved.told_by(&anew.unwrap_or_default());
+    told.extend(messages::swallowed::swallowed(desired, live, &swallowed));
+    Ok(told)
 }
