@@ -241,7 +241,7 @@ impl Planner<'_> {
             };
             notices.reorders = transition::reorders(&ours, &before, live, answer);
         }
-        let open = open::open(&desired.as_applied(), &projection, prior);
+        let open = open::open(&ours, &desired.as_applied(), &projection, prior);
         Ok(Decision { projection, open, spelling, notices })
     }
 

@@ -9,28 +9,55 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Prior;
-use crate::field::FieldPath;
-use crate::field::walk::at_written;
+use crate::field::walk::Items;
+use crate::field::{FieldPath, FieldSet};
 use crate::projection::{Leaf, Projection};
 
 /// The leaves of an answer for which the user wrote that any value will do.
 pub(super) fn open(
+    ours: &FieldSet,
     written: &Value,
     projection: &Projection,
     prior: Option<Prior<'_>>,
 ) -> BTreeSet<FieldPath> {
-    let filled_in = |(path, leaf): &(&FieldPath, &Leaf)| {
-        let (Leaf::Shown(value) | Leaf::Concealed(value)) = leaf else {
+    let mut open = Open { projection, prior, found: BTreeSet::new() };
+    open.collect(ours, written, &mut FieldPath::default());
+    open.found
+}
+
+struct Open<'a> {
+    projection: &'a Projection,
+    prior: Option<Prior<'a>>,
+    found: BTreeSet<FieldPath>,
+}
+
+impl Open<'_> {
+    fn collect(&mut self, set: &FieldSet, written: &Value, path: &mut FieldPath) {
+        let items = Items::new(written, set);
+        for (element, below) in set.children() {
+            let Some(written) = items.step_written(element) else {
+                continue;
+            };
+            path.push(element.clone());
+            if leaves_open(written) && self.is_filled_in(path, written) {
+                self.found.insert(path.clone());
+            }
+            self.collect(below, written, path);
+            path.pop();
+        }
+    }
+
+    /// Whether the answer has something there that the last write did not come to.
+    fn is_filled_in(&self, path: &FieldPath, written: &Value) -> bool {
+        let Some(leaf @ (Leaf::Shown(value) | Leaf::Concealed(value))) = self.projection.get(path)
+        else {
             return false;
         };
-        at_written(written, path).is_some_and(|written| leaves_open(written) && written != value)
-    };
-    let is_kept = |path: &FieldPath, leaf: &Leaf| {
-        let text = prior.and_then(|prior| prior.kept).and_then(|kept| kept.texts.get(path));
-        text.is_some() && text == leaf.text(path, prior.and_then(|prior| prior.key)).as_ref()
-    };
-    let leaves = projection.0.iter().filter(filled_in);
-    leaves.filter(|(path, leaf)| !is_kept(path, leaf)).map(|(path, _)| path.clone()).collect()
+        let text = self.prior.and_then(|prior| prior.kept).and_then(|kept| kept.texts.get(path));
+        let key = self.prior.and_then(|prior| prior.key);
+        let is_kept = text.is_some() && text == leaf.text(path, key).as_ref();
+        written != value && !is_kept
+    }
 }
 
 /// Whether a value says nothing: the zero of its type, or a list of nothing else.
@@ -76,7 +103,9 @@ mod tests {
             .into(),
         );
         let shown = |prior| -> Vec<_> {
-            open(&written, &projection, prior).into_iter().map(|path| path.to_string()).collect()
+            let ours = projection.0.keys().cloned().collect();
+            let open = open(&ours, &written, &projection, prior);
+            open.into_iter().map(|path| path.to_string()).collect()
         };
         assert_eq!(shown(None), ["ip", "ips", "none", "port"]);
         let texts = [("ip", "10.96.0.1"), ("port", "1")];
