@@ -80,6 +80,25 @@ pub fn of_namespace(items: &[Value]) -> Toll {
     sort(told, |metadata| text(&metadata["name"]).to_owned())
 }
 
+/// An object that is marked for deletion and waits for finalizers of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub kind: String,
+    pub name: String,
+    pub finalizers: Vec<String>,
+}
+
+/// Who in a namespace keeps it from going, by the metadata of all that is in it.
+pub fn held(items: &[Value]) -> Vec<Held> {
+    let held = items.iter().filter(|item| item["metadata"]["deletionTimestamp"].is_string());
+    let held = held.map(|item| {
+        let finalizers = item["metadata"]["finalizers"].as_array().into_iter().flatten();
+        let finalizers = finalizers.map(|it| text(it).to_owned()).collect();
+        Held { kind: kind(item), name: text(&item["metadata"]["name"]).to_owned(), finalizers }
+    });
+    held.filter(|held| !held.finalizers.is_empty()).collect()
+}
+
 /// What goes with a definition, by the metadata of all objects of its kind.
 pub fn of_definition(items: &[Value]) -> Toll {
     sort(items.iter(), |metadata| match metadata["namespace"].as_str() {
@@ -299,5 +318,22 @@ mod tests {
     fn a_claim_that_was_never_bound_has_no_volume() {
         assert_eq!(volume_of(&json!({"spec": {"volumeName": ""}})), None);
         assert_eq!(volume_of(&json!({"spec": {"volumeName": "pv-1"}})), Some("pv-1"));
+    }
+
+    #[test]
+    fn only_what_is_going_and_waits_for_a_finalizer_holds_its_namespace() {
+        let with = |name, metadata: Value| {
+            let mut item = item("example.com/v1", "Widget", name);
+            item["metadata"].as_object_mut().unwrap().extend(metadata.as_object().unwrap().clone());
+            item
+        };
+        let (going, pinned) = ("2026-11-02T09:12:44Z", json!(["example.com/cleanup"]));
+        let items = [
+            with("held", json!({"deletionTimestamp": going, "finalizers": pinned})),
+            with("going", json!({"deletionTimestamp": going, "finalizers": []})),
+            with("unmarked", json!({"finalizers": pinned})),
+        ];
+        let names: Vec<_> = held(&items).into_iter().map(|held| held.name).collect();
+        assert_eq!(names, ["held"]);
     }
 }

@@ -32,10 +32,10 @@ fn collect(
         Value::Object(map) => {
             for (name, value) in map {
                 let element = PathElement::field(name.clone());
-                let below = known.child(&element).unwrap_or(&nothing).clone();
+                let below = known.child(&element).unwrap_or(&nothing);
                 let live = live.and_then(|live| step(live, &element));
                 path.push(element);
-                collect(value, &below, live, path, found);
+                collect(value, below, live, path, found);
                 path.pop();
             }
         }

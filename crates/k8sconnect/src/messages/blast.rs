@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use k8sconnect_cluster::{Error, Gap};
-use k8sconnect_core::blast::{Reclaim, Share, Toll, Vessel, count as counted, spelt};
+use k8sconnect_core::blast::{
+    Held, Reclaim, Share, Toll, Vessel, count as counted, held, of_namespace, spelt,
+};
 use k8sconnect_core::identity::ObjectKey;
+use serde_json::Value;
 use tfplugin::Diagnostic;
 
-use super::paragraphs;
 use super::refusal::said;
+use super::stuck::server;
+use super::{count, paragraphs};
 
 /// What is planned for the object that takes others along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +82,13 @@ pub(crate) fn toll(
     Some(Diagnostic::warning(summary, detail))
 }
 
-/// What is still inside of a namespace that does not go.
-pub(crate) fn inside(toll: &Toll, gaps: &[Gap]) -> String {
+/// What is still inside of a namespace that does not go: who holds it, or else all that is there.
+pub(crate) fn inside(items: &[Value], gaps: &[Gap]) -> String {
+    let held = held(items);
+    if !held.is_empty() {
+        return paragraphs([&held_back(&held), &not_counted_of(gaps)]);
+    }
+    let toll = of_namespace(items);
     paragraphs([
         if toll.total() == 0 { "" } else { "Still inside:" },
         &part("without a k8sconnect id", &toll.unmarked),
@@ -87,6 +96,25 @@ pub(crate) fn inside(toll: &Toll, gaps: &[Gap]) -> String {
         &part("owned by other objects, such as the pods of a Deployment", &toll.owned),
         &not_counted_of(gaps),
     ])
+}
+
+fn held_back(held: &[Held]) -> String {
+    let line = |Held { kind, name, finalizers }: &Held| {
+        let finalizers: Vec<_> = finalizers
+            .iter()
+            .map(|finalizer| format!("    {finalizer}\n      served by  {}", server(finalizer)))
+            .collect();
+        format!("  {kind} `{name}`\n{}", finalizers.join("\n"))
+    };
+    let mut lines: Vec<_> = held.iter().take(FIRST_NAMES).map(line).collect();
+    if held.len() > FIRST_NAMES {
+        lines.push(format!("  … and {} more", held.len() - FIRST_NAMES));
+    }
+    format!(
+        "Inside, finalizers hold {}, which `force_destroy` of the namespace does not reach:\n{}",
+        count(held.len(), "object"),
+        lines.join("\n")
+    )
 }
 
 /// Nothing could be counted at all.

@@ -54,18 +54,13 @@ pub(super) fn what_holds(live: &Value) -> String {
     "It is marked for deletion, and no finalizer holds it; its dependents may.".into()
 }
 
-fn server(finalizer: &str) -> String {
+pub(super) fn server(finalizer: &str) -> String {
     let known = SERVED_BY.iter().find(|(name, _)| *name == finalizer);
     match (known, finalizer.split_once('/')) {
         (Some((_, who)), _) => (*who).to_owned(),
         (None, Some((domain, _))) => format!("most likely a controller of `{domain}`"),
         (None, None) => "a controller of that name, most likely".to_owned(),
     }
-}
-
-/// Whether a namespace is to be emptied by a controller that has not told yet what is left.
-pub(crate) fn is_silent(live: &Value) -> bool {
-    live["kind"] == "Namespace" && remaining(live).is_empty()
 }
 
 /// What the conditions of a Namespace say is left inside.

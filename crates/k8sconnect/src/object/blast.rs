@@ -64,9 +64,7 @@ pub(crate) async fn tell_of_predecessor(
 pub(crate) async fn inside(cluster: &Cluster, key: &ObjectKey) -> String {
     let cluster = cluster.until(Instant::now() + PATIENCE);
     match cluster.contents(&key.name).await {
-        Ok(contents) => {
-            messages::blast::inside(&blast::of_namespace(&contents.items), &contents.gaps)
-        }
+        Ok(contents) => messages::blast::inside(&contents.items, &contents.gaps),
         Err(_) => String::new(),
     }
 }

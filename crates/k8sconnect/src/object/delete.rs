@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use k8sconnect_cluster::{Cluster, Deleted, Deletion, Departure, Error, Found, Location, Targets};
+use k8sconnect_core::blast::Vessel;
 use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
@@ -202,9 +203,9 @@ async fn wait(
     // What is not held by a finalizer, such as a namespace that is not empty, is not set free by
     // removing them.
     if held.terms.deletion.stuck == Stuck::Tell || !has_finalizers(&live) {
-        let inside = match messages::stuck::is_silent(&live) {
-            true => blast::inside(cluster, key).await,
-            false => String::new(),
+        let inside = match Vessel::of(&key.gvk) {
+            Some(Vessel::Namespace) => blast::inside(cluster, key).await,
+            _ => String::new(),
         };
         return Err(messages::deletion::still_there(key, &live, &inside, patience).into());
     }

@@ -252,6 +252,7 @@ async fn a_namespace_that_does_not_go_says_what_is_left_inside() {
     says(&destroy.text, "not empty yet");
     says(&destroy.text, "configmaps. has 1 resource instances");
     says(&destroy.text, "example.com/cleanup in 1 resource instances");
+    says(&destroy.text, "ConfigMap `pinned` example.com/cleanup served by");
     says(&destroy.text, "kubectl api-resources --verbs=list");
     let target = Target::new("v1", "ConfigMap", name.as_str(), "pinned");
     let none = json!({"metadata": {"finalizers": null}});

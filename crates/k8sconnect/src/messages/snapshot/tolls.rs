@@ -50,8 +50,12 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         messages.push(blast::volume(&claim, replaced, "pv-1", &policy));
     }
     let emptied = json!({"kind": "Namespace", "metadata": {}});
-    let left = blast::inside(&toll, &gaps());
-    messages.push(deletion::still_there(&namespace, &emptied, &left, Duration::from_secs(5)));
+    let pinned = json!({"deletionTimestamp": "2026-11-02T09:12:44Z",
+        "finalizers": ["example.com/cleanup", "foregroundDeletion"]});
+    let held = [item("example.com/v1", "Widget", "w", pinned)];
+    for left in [blast::inside(&inside, &gaps()), blast::inside(&held, &[])] {
+        messages.push(deletion::still_there(&namespace, &emptied, &left, Duration::from_secs(5)));
+    }
     let forbidden = error(403, "persistentvolumes \"pv-1\" is forbidden");
     messages.push(blast::volume_unseen(&claim, destroyed, "pv-1", &forbidden));
     let host = "https://127.0.0.1:6443".into();
