@@ -10,9 +10,9 @@ use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::secrecy;
 use tfplugin::{AttributePath, Diagnostics, Value};
 
-use crate::messages;
 use crate::messages::terms::List;
 use crate::object::ObjectModel;
+use crate::{MANAGER, messages};
 
 /// How long an apply waits for a kind or a namespace unless told otherwise.
 const APPLY_TIMEOUT: Duration = Duration::from_secs(300);
@@ -81,7 +81,7 @@ impl Terms {
             || model.force_conflicts.is_unknown()
             || model.adopt.is_unknown();
         let mut read = Fields { problems: &mut problems, unknown: &mut unknown };
-        let ignores = read.list(&model.ignore_fields, List::Ignored, Ignore::parse);
+        let ignores = read.list(&model.ignore_fields, List::Ignored, ignore);
         let hidden = read.list(&model.sensitive_fields, List::Sensitive, secrecy::pattern);
         let mut time = |name: &'static str, value: &Value<String>| {
             let text = value.known()?;
@@ -164,6 +164,17 @@ impl Terms {
             Ignore::Manager(name) => Some(name.as_str()),
             Ignore::Fields(_) => None,
         })
+    }
+}
+
+/// One entry of `ignore_fields`. Whoever yields to k8sconnect itself would never change anything.
+fn ignore(text: &str) -> Result<Ignore, PatternError> {
+    match Ignore::parse(text)? {
+        Ignore::Manager(name) if name == MANAGER => Err(PatternError {
+            text: text.to_owned(),
+            problem: "that manager is k8sconnect itself, which holds all that `yaml_body` says",
+        }),
+        other => Ok(other),
     }
 }
 

@@ -173,15 +173,19 @@ impl Memory {
         self.content().names.changed.note((host.to_string(), key), id, outlook);
     }
 
-    /// Whether the definition of a kind is planned to be made, or to say other than it does: what the server says
-    /// of the kind's objects until then may not be its last word.
+    /// Whether the definition of a kind is planned to be made, or to say other than it does of the kind's
+    /// version: what the server says of its objects until then may not be its last word.
     pub(crate) fn redefines(&self, host: &Host, kind: &Kind) -> bool {
         let name = kind.definition_name();
         let key = ObjectKey { gvk: Gvk::definition(), namespace: None, name };
         let at = (host.to_string(), key);
         let content = self.content();
+        let version = |definition: &Value| {
+            let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
+            versions.clone().find(|it| it["name"] == kind.gvk.version.as_str()).cloned()
+        };
         let says_other = |outlook: &Outlook<'_>| match outlook {
-            Outlook::Told { seen: Some(seen), next } => seen["spec"] != next["spec"],
+            Outlook::Told { seen: Some(seen), next } => version(seen) != version(next),
             Outlook::Told { seen: None, .. } | Outlook::Open => true,
         };
         let planned = content.names.changed.of(&at).unwrap_or_default();

@@ -220,6 +220,17 @@ pub(crate) fn planned_before_its_kind(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// The definition of its kind changes before the object does.
+pub(crate) fn planned_before_its_definition(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} cannot be planned in full: its definition changes too"),
+        "This run changes the CustomResourceDefinition of its kind as well, which may then fill in or \
+         sort its fields in another way than the server does now.\n\n\
+         Its fields are shown as known after apply, and checked then. To see them before, apply the \
+         definition alone first, with `-target`.",
+    )
+}
+
 /// It did not come in time.
 pub(crate) fn not_there_at_apply(key: &ObjectKey, why: &NotYet, waited: Duration) -> Diagnostic {
     Diagnostic::error(

@@ -178,6 +178,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::planned_blind(key, &going),
         object::planned_blind(key, &unreachable),
         object::planned_before_its_kind(key),
+        object::planned_before_its_definition(key),
         object::not_there_at_apply(key, &namespace, long),
         object::no_turns(key, &kind, long),
         object::no_such_kind(key, Some("Deployment"), ownership::Whose::Object),

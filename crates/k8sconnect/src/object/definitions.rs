@@ -3,8 +3,8 @@
 //! What the server says of a kind's objects is void then: the next definition may put them into no
 //! namespace, or serve them a moment later. Until it is there nothing is promised. Once this process
 //! has written the definition, which only an apply does, what was promised must hold: the kind is
-//! waited for, and what was known is not made unknown. Not whether a definition merely changes, after
-//! which its objects are where they were.
+//! waited for, and what was known is not made unknown. One that merely changes leaves its objects where
+//! they are, but may fill in or sort their fields in another way.
 
 use std::time::Duration;
 
@@ -45,6 +45,20 @@ pub(super) fn is_to_be_remade(
     memory.is_made(host, &key)
         && !memory.has_defined(host, &kind.gvk.group)
         && Moment::of_creation(ctx, session) != Moment::Applying
+}
+
+/// Whether another definition than the one that the server answers by will judge what is planned. Only
+/// for a plan that the user sees: what it promised, the plan of the apply must promise as well.
+pub(super) fn is_to_change(
+    session: &Session,
+    cluster: &Cluster,
+    kind: &Kind,
+    moment: Moment,
+) -> bool {
+    let (memory, host) = (&session.memory, cluster.host());
+    moment == Moment::Planning
+        && memory.redefines(host, kind)
+        && !memory.has_defined(host, &kind.gvk.group)
 }
 
 /// Finds the kind of what is to be made. In an apply, one that has a definition is waited for.

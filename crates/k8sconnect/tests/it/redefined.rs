@@ -1,5 +1,6 @@
 //! Objects of a kind whose definition is made anew in the same run.
 
+use serde_json::{Value as Json, json};
 use testkit::Target;
 use tfplugin::harness::{Action, Core, PlanOutcome, State};
 use tfplugin::{Capabilities, Value};
@@ -25,8 +26,12 @@ const VERSIONS: [(&str, bool, bool); 1] = [("v1", true, true)];
 
 impl Story {
     async fn new() -> Self {
+        Self::of(|world| definition(world, "Namespaced", &VERSIONS)).await
+    }
+
+    async fn of(definition: impl Fn(&World) -> Json) -> Self {
         let world = World::new().await;
-        let text = definition(&world, "Namespaced", &VERSIONS);
+        let text = definition(&world);
         let made = world.create(&text.to_string()).await.unwrap();
         world.await_served(&text).await;
         Self { definition: made, world }
@@ -38,6 +43,12 @@ impl Story {
 
     fn definition(&self, scope: &str) -> Value {
         self.world.config(&definition(&self.world, scope, &VERSIONS).to_string())
+    }
+
+    fn shelf(&self, name: &str, size: u32) -> Value {
+        let text = widget(&self.world, "v1").replace("name: it", &format!("name: {name}"));
+        let spec = format!("{{size: {size}, shelves: [{{place: 1}}]}}");
+        self.world.config(&text.replace("{size: 1}", &spec))
     }
 
     /// A process that applies.
@@ -52,6 +63,17 @@ impl Story {
         let target = Target::of(&definition(&self.world, "Cluster", &VERSIONS)).unwrap();
         self.world.cluster.delete(&target).await.unwrap();
     }
+}
+
+/// A definition whose objects have shelves, of wood that this says.
+fn shelves(world: &World, wood: &Json) -> Json {
+    let mut text = definition(world, "Namespaced", &VERSIONS);
+    let shelf =
+        json!({"type": "object", "properties": {"place": {"type": "integer"}, "wood": wood}});
+    text["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = json!({"type": "object",
+        "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"},
+            "shelves": {"type": "array", "items": shelf}}}}});
+    text
 }
 
 /// Reads what state holds, as every plan begins.
@@ -113,6 +135,45 @@ async fn what_joins_while_its_definition_is_made_anew_is_promised_nothing_and_ma
         for (name, plan) in [("early", early), ("x", second)] {
             let made = core.apply(OBJECT, &story.widget(name), None, &plan).await;
             made.unwrap_or_else(|failure| panic!("{client:?}: {failure}"));
+        }
+        story.end().await;
+    }
+}
+
+/// Found by fresh eyes: what the old definition promised was not what the new one made of it, which
+/// Terraform calls an inconsistent final plan.
+#[tokio::test]
+async fn what_changes_together_with_its_definition_is_promised_nothing() {
+    for client in [Client::Terraform, Client::OpenTofu] {
+        let story = Story::of(|world| shelves(world, &json!({"type": "string"}))).await;
+        let state = story.world.core().create(OBJECT, &story.shelf("x", 1)).await.unwrap();
+        let new = shelves(&story.world, &json!({"type": "string", "default": "oak"}));
+        let new = story.world.config(&new.to_string());
+
+        let core = story.world.core();
+        let (held, state) = (read(&core, &story.definition).await, read(&core, &state).await);
+        let first = core.plan(OBJECT, &new, Some(&held)).await.unwrap();
+        let untouched = core.plan(OBJECT, &story.shelf("x", 1), Some(&state)).await.unwrap();
+        assert_eq!(untouched.action, Action::NoOp);
+        let changed = core.plan(OBJECT, &story.shelf("x", 2), Some(&state)).await.unwrap();
+        let made = core.plan(OBJECT, &story.shelf("z", 1), None).await.unwrap();
+        for plan in [&changed, &made] {
+            let projection = plan.planned.attribute("managed_state_projection");
+            assert_eq!(projection, Some(&Value::Unknown), "{client:?}");
+            let told = said(&plan.diagnostics);
+            assert!(told.contains("its definition changes too"), "{told}");
+        }
+
+        let core = story.applying(client);
+        core.apply(OBJECT, &new, Some(&held), &first).await.unwrap();
+        let both = [("x", 2, Some(&state), changed), ("z", 1, None, made)];
+        for (name, size, prior, plan) in both {
+            let applied = core.apply(OBJECT, &story.shelf(name, size), prior, &plan).await;
+            let applied = applied.unwrap_or_else(|failure| panic!("{client:?}: {failure}"));
+            let core = story.world.core();
+            let read = read(&core, &applied.present().unwrap()).await;
+            let plan = core.plan(OBJECT, &story.shelf(name, size), Some(&read)).await.unwrap();
+            assert_eq!(plan.action, Action::NoOp, "{client:?}: {}", said(&plan.diagnostics));
         }
         story.end().await;
     }

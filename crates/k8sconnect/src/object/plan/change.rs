@@ -18,6 +18,7 @@ use crate::memory::{Outlook, Recollection, Seen, Telling};
 use crate::messages::import::Body;
 use crate::messages::refusal::Subject;
 use crate::moment::Moment;
+use crate::object::definitions;
 use crate::object::held::Held;
 use crate::object::home;
 use crate::object::model::ObjectModel;
@@ -130,7 +131,12 @@ pub(super) async fn plan(
                 let mended = leaves::mended(&held.model.managed_state_projection, &map);
                 let object = location.key();
                 asked.session.memory.note_mended(asked.cluster.host(), object, &mended);
+                let changes = held.model.managed_state_projection.known() != Some(&map);
                 state.managed_state_projection = match held.stored.unread {
+                    None if changes && is_redefined(asked, held, &location) => {
+                        notices.push(messages::object::planned_before_its_definition(key));
+                        Value::Unknown
+                    }
                     None => Value::Known(map),
                     Some(_) => unrefreshed(asked, held, told.as_ref(), map)?,
                 };
@@ -274,6 +280,12 @@ fn unrefreshed(
         }
     }
     Ok(Value::Known(map))
+}
+
+/// Whether the definition of the kind will be another one by the time that this is applied.
+fn is_redefined(asked: &Asked<'_>, held: &Held, location: &Location) -> bool {
+    let moment = Moment::of(asked.ctx, asked.session, held.id());
+    definitions::is_to_change(asked.session, asked.cluster, &location.kind, moment)
 }
 
 /// Whether a replacement is forbidden, as it was configured or as it is now.

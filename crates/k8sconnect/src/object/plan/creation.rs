@@ -85,7 +85,11 @@ pub(super) async fn plan(
             notices.extend(messages::swallowed::dropped(asked.desired, &dropped));
             // Whose fields are yielded, only the object will show; what a body holds that is never
             // stored, only the apply.
-            if unseen.is_empty() && asked.desired.is_stored() && !remade {
+            let redefined = !remade && is_redefined(asked, &location);
+            if redefined {
+                notices.push(messages::object::planned_before_its_definition(key));
+            }
+            if unseen.is_empty() && asked.desired.is_stored() && !remade && !redefined {
                 let map = leaves::planned(&decision, None);
                 state.managed_state_projection = Value::Known(map);
             }
@@ -176,7 +180,11 @@ async fn adoption(
             let (memory, host) = (&asked.session.memory, asked.cluster.host());
             let outlook = Outlook::told(Some(live), &answer.object);
             memory.note_changed(host, location.key(), uid_of(live), &outlook);
-            if !asked.desired.is_stored() {
+            let redefined = is_redefined(asked, location);
+            if redefined {
+                notices.push(messages::object::planned_before_its_definition(key));
+            }
+            if redefined || !asked.desired.is_stored() {
                 return Ok(Value::Unknown);
             }
             Ok(Value::Known(leaves::planned(&decision, None)))
@@ -191,6 +199,11 @@ async fn adoption(
             Err(messages::refusal::refused(subject, &status).into())
         }
     }
+}
+
+fn is_redefined(asked: &Asked<'_>, location: &Location) -> bool {
+    let moment = Moment::of_creation(asked.ctx, asked.session);
+    definitions::is_to_change(asked.session, asked.cluster, &location.kind, moment)
 }
 
 /// The moment of a creation. The first plan of a configuration may be what looks like an apply of
