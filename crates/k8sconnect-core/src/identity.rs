@@ -35,6 +35,18 @@ pub fn is_mark(annotation: &str) -> bool {
     annotation.starts_with(MARKS)
 }
 
+/// Whether this is a mark of ours on the object, which nobody writes into a body.
+pub fn is_marking(path: &FieldPath) -> bool {
+    match path.elements() {
+        [metadata, annotations, PathElement::Field(name)] => {
+            *metadata == PathElement::field("metadata")
+                && *annotations == PathElement::field("annotations")
+                && is_mark(name)
+        }
+        _ => false,
+    }
+}
+
 /// A set of fields without our annotations.
 pub fn without_marks(mut fields: FieldSet) -> FieldSet {
     let annotations = FieldPath::fields(["metadata", "annotations"]);

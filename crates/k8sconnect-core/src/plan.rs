@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at_written;
 use crate::field::{FieldPath, FieldSet};
-use crate::identity::{ID_ANNOTATION, without_marks};
+use crate::identity::{ID_ANNOTATION, is_marking, without_marks};
 use crate::ignore::{Ignoring, Oddities};
 use crate::manifest::Manifest;
 use crate::owners::Owners;
@@ -345,7 +345,9 @@ impl Planner<'_> {
         let displaced = transition::displaced(self.manager, side_now, side_next, live, answer);
         let is_told =
             |place: &FieldPath| notices.reverts.iter().any(|it| it.path.starts_with(place));
-        let displaced: Vec<_> = displaced.into_iter().filter(|it| !is_told(&it.path)).collect();
+        // Whose mark it bears is told by itself.
+        let is_news = |it: &FieldNotice| !is_told(&it.path) && !is_marking(&it.path);
+        let displaced: Vec<_> = displaced.into_iter().filter(is_news).collect();
         notices.takes.extend(displaced);
         let told: BTreeSet<_> = notices.paths().cloned().collect();
         let along = transition::goes_along(self.manager, side_now, live, answer);

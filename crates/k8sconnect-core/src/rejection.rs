@@ -87,6 +87,11 @@ impl Status {
         self.code >= 500 && self.rejection() == Rejection::Other
     }
 
+    /// Whether this says nothing of what was asked: the server failed, or a webhook did not answer it.
+    pub fn tells_nothing(&self) -> bool {
+        self.leaves_open() || self.rejection() == Rejection::WebhookUnreachable
+    }
+
     pub fn rejection(&self) -> Rejection {
         match self.code {
             401 => Rejection::Unauthorized,

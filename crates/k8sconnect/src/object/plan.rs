@@ -115,6 +115,7 @@ pub(crate) async fn plan(
             session.memory.note_left_behind(held.uid());
         }
         blast::tell(session, held, Fate::Replaced, notices).await;
+        tell_of_successor(ctx, session, &config, held, desired, &proposed, notices).await;
         return Ok(replaced(planned(later(proposed, None)), Forcing::Body));
     }
     let (Some(terms), Reach::Ready(connection)) =
@@ -160,6 +161,32 @@ pub(crate) async fn plan(
             };
             Ok(replaced(planned(*state), forcing))
         }
+    }
+}
+
+/// Tells what the plan of the successor will tell: of the second half of a replacement the user hears
+/// errors only. Those are left to it.
+async fn tell_of_successor(
+    ctx: &Context,
+    session: &Session,
+    config: &ObjectModel,
+    held: &Held,
+    desired: Manifest,
+    proposed: &ObjectModel,
+    notices: &mut Diagnostics,
+) {
+    let (Ok(Some(terms)), Ok(Some(cluster))) =
+        (Terms::read(config), session.enter(&config.cluster, &config.cluster_name).await)
+    else {
+        return;
+    };
+    let desired = desired.hiding(&terms.hidden);
+    let way = way(config, held);
+    let asked = Asked { ctx, session, cluster: &cluster, way, desired: &desired, terms: &terms };
+    let mut foretold = Diagnostics::new();
+    let successor = creation::plan(&asked, Some(held.id()), proposed.clone(), &mut foretold).await;
+    if successor.is_ok() {
+        notices.extend(foretold);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Changes that an object cannot take: proved before anything is destroyed.
 
+use serde_json::json;
 use testkit::{Target, Tool};
 
 use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, never_says, says};
@@ -353,6 +354,34 @@ async fn under_one_name_create_before_destroy_is_refused_and_nothing_is_lost() {
             at.apply().await;
         }
         written(&changed, adopt, "");
+        at.apply().await;
+        at.plan_empty().await;
+        at.destroy().await;
+    }
+}
+
+/// Of the second half of a replacement Terraform shows errors only; found by fresh eyes, who lost the
+/// old object before they heard of it.
+#[tokio::test]
+async fn what_is_to_be_said_of_a_successor_is_said_before_the_old_one_goes() {
+    for tool in [Tool::Terraform, Tool::OpenTofu] {
+        let at = Workspace::new(tool).await;
+        at.object_with("it", CONFIG_MAP, "adopt = true").init().await;
+        at.apply().await;
+        let elsewhere = CONFIG_MAP.replace("namespace: NS", "namespace: NS-not-there");
+        at.object_with("it", &elsewhere, "adopt = true");
+        let plan = at.plan_changes().await;
+        says(&plan.text, "will be replaced by another object");
+        says(&plan.text, "cannot be planned in full yet");
+
+        let other = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"greeting": "theirs"},
+            "metadata": {"name": "other", "namespace": at.namespace.name()}});
+        at.cluster.act_as("helm").apply(&other).await.unwrap();
+        at.object_with("it", &CONFIG_MAP.replace("name: settings", "name: other"), "adopt = true");
+        let plan = at.plan_changes().await;
+        says(&plan.text, "will be taken over");
+        says(&plan.text, "1 field will be taken from other managers");
+        says(&plan.text, "`helm`");
         at.apply().await;
         at.plan_empty().await;
         at.destroy().await;

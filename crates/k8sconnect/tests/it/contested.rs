@@ -272,3 +272,21 @@ async fn an_order_that_others_made_is_told_where_the_change_is_another_one() {
         assert_eq!(told.contains("will be brought back into your order"), is_told, "{told}");
     }
 }
+
+/// Found by fresh eyes: a taking was announced with "No changes", and the advice was to write a field
+/// that nobody may write.
+#[tokio::test]
+async fn the_id_of_another_state_is_told_once_and_not_as_a_field() {
+    let story = Story::new().await;
+    let spec = json!({"size": 1});
+    let state = story.create(&spec).await;
+    let mark = json!({"metadata": {"annotations": {
+        "k8sconnect.terraform.io/terraform-id": "11111111-1111-1111-1111-111111111111"}}});
+    story.rival(mark).await;
+    let plan = story.plan(&spec, &state).await.unwrap();
+    assert_eq!(plan.action, Action::NoOp);
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("bears the id of another state"), "{told}");
+    assert!(!told.contains("will be taken"), "{told}");
+    story.end().await;
+}

@@ -128,7 +128,7 @@ pub(super) async fn weigh(
         }
         // A server that failed says nothing of the object, and nobody should delete it for that.
         (Over::Untold(obstacle), _) | (_, Verdict::Unproved(obstacle))
-            if obstacle.leaves_open() =>
+            if obstacle.tells_nothing() =>
         {
             error(messages::refusal::refused(subject, &obstacle))
         }
@@ -323,7 +323,9 @@ fn trial(observation: Observation) -> Trial {
     match observation {
         Observation::Answered(_) => Trial::Accepted,
         Observation::Refused(status)
-        | Observation::NotYet(NotYet::NamespaceGoing { status, .. }) => Trial::Refused(status),
+        | Observation::NotYet(NotYet::NamespaceGoing { status, .. } | NotYet::Webhook { status }) => {
+            Trial::Refused(status)
+        }
         Observation::NotYet(_) | Observation::Exists(_) => Trial::Refused(Box::default()),
     }
 }
