@@ -7,6 +7,7 @@ use k8sconnect_core::field::Pattern;
 use k8sconnect_core::field::pattern::PatternError;
 use k8sconnect_core::ignore::{Ignore, Ignoring, Yielded};
 use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::secrecy;
 use tfplugin::{AttributePath, Diagnostics, Value};
 
@@ -131,6 +132,15 @@ impl Terms {
             ignores,
             hidden,
         }))
+    }
+
+    /// What is to become of the fields of others. Where nothing may be there, nothing is taken, and that
+    /// something is there is what matters.
+    pub(crate) fn conflicts_under(&self, guard: &Guard<'_>) -> Conflicts {
+        match guard {
+            Guard::Absent => Conflicts::Force,
+            _ => self.conflicts,
+        }
     }
 
     /// How long an apply waits for what is not there yet.

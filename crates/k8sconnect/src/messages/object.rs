@@ -315,8 +315,8 @@ pub(crate) fn adopts(key: &ObjectKey, live: &Value) -> Diagnostic {
         format!("{key} exists already and will be taken over"),
         paragraphs([
             &whose(live),
-            "`adopt = true` says so. It is not made anew: it keeps its uid, and only what you \
-             wrote changes.",
+            "`adopt = true` says so. It is not made anew: it keeps its uid, and what you did not write \
+             stays, unless another warning names it.",
         ]),
     )
 }

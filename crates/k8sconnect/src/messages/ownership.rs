@@ -127,9 +127,10 @@ fn goes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
     Diagnostic::warning(
         format!("{key}: {} will go, though held by others", count(fields.len(), "field")),
         format!(
-            "Held by other managers, in an item or a map that you no longer write; nobody else keeps \
-             that, so that it goes with all that is in it:\n\n{}\n\nThe other manager may bring them \
-             back, or miss them. To keep a field, keep in `yaml_body` the item or the map that it is in.",
+            "Held by other managers, and not there any more after apply. It goes with what you change: an \
+             item or a map around it that you no longer write, or a value that rules it out:\n\n{}\n\n\
+             The other manager may bring them back, or miss them. To keep a field, keep in `yaml_body` the \
+             item or the map that it is in, or write the value that goes with it.",
             listed(fields)
         ),
     )

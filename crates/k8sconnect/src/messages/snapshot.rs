@@ -21,7 +21,7 @@ use k8sconnect_core::field::pattern::Pattern;
 use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::ignore::Oddities;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::owners::{Manager, Operation};
+use k8sconnect_core::owners::{Manager, Operation, Owners};
 use k8sconnect_core::rejection::{Cause, Details, Status};
 use k8sconnect_core::scrub::Content;
 use k8sconnect_core::secrecy;
@@ -44,6 +44,13 @@ fn web() -> Manifest {
          spec: {replicas: 2}}",
     )
     .unwrap()
+}
+
+fn held_by(manager: &str) -> Owners {
+    let fields = json!({"f:spec": {"f:replicas": {}}});
+    let entry = json!({"manager": manager, "operation": "Update", "apiVersion": "apps/v1",
+        "fieldsType": "FieldsV1", "fieldsV1": fields});
+    Owners::of_object(&json!({"metadata": {"managedFields": [entry]}})).unwrap()
 }
 
 fn secret() -> Manifest {
@@ -393,6 +400,7 @@ fn other_messages() -> Vec<Diagnostic> {
         terms::protected_and_forced(),
         terms::no_duration("5", "a duration is written as in `90s`, `5m` or `1h30m`"),
         terms::ignored_in_vain(web().key(), &[vain]),
+        terms::yields_anew(web().key(), &["argo".to_owned()], &held_by("hpa")),
     ]
 }
 

@@ -1,9 +1,12 @@
 //! What is said about the arguments that say how an object is managed.
 
+use std::collections::BTreeSet;
+
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::pattern::PatternError;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::ignore::Oddities;
+use k8sconnect_core::owners::Owners;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::paragraphs;
@@ -113,4 +116,34 @@ pub(crate) fn ignored_oddly(key: &ObjectKey, odd: &Oddities) -> Diagnostics {
          it. Write the path as it is shown here instead.",
     );
     notices
+}
+
+/// Whose fields are spared is known from the next read on.
+pub(crate) fn yields_anew(key: &ObjectKey, names: &[String], owners: &Owners) -> Diagnostic {
+    let holders: BTreeSet<_> = owners.0.iter().map(|held| held.manager.name.as_str()).collect();
+    let quoted = |names: &mut dyn Iterator<Item = &str>| {
+        names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let absent: Vec<_> =
+        names.iter().map(String::as_str).filter(|name| !holders.contains(name)).collect();
+    let doubt = match absent.as_slice() {
+        [] => String::new(),
+        absent => format!(
+            "Nothing of the object is held by {} now. Its managers are {}.",
+            quoted(&mut absent.iter().copied()),
+            quoted(&mut holders.iter().copied())
+        ),
+    };
+    Diagnostic::warning(
+        format!("{key}: what is left to a manager is settled by the apply"),
+        paragraphs([
+            &format!(
+                "`ignore_fields` newly names what {} holds, which may be more or less by then. So the \
+                 fields of the object are shown as known after apply.",
+                quoted(&mut names.iter().map(String::as_str))
+            ),
+            &doubt,
+        ]),
+    )
+    .at(AttributePath::root("ignore_fields"))
 }

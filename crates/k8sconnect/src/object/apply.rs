@@ -144,14 +144,11 @@ impl<'a> Work<'a> {
         guard: Guard<'_>,
     ) -> Result<Answer, Error> {
         let namespace = location.namespace.as_deref();
+        let conflicts = self.terms.conflicts_under(&guard);
         let outgoing = Outgoing { content, namespace, id: Some(id), guard };
         let body = outgoing.clone().body();
-        let apply = Apply {
-            body: &body,
-            manager: MANAGER,
-            conflicts: self.terms.conflicts,
-            persistence: Persistence::Write,
-        };
+        let apply =
+            Apply { body: &body, manager: MANAGER, conflicts, persistence: Persistence::Write };
         let deadline = Instant::now() + SCHEMA_LAG;
         loop {
             let written = self.cluster.apply(location, &apply).await;

@@ -332,8 +332,9 @@ impl Asked<'_> {
         guard: Guard<'_>,
     ) -> Result<Observation, Diagnostics> {
         let namespace = location.namespace.as_deref();
+        let conflicts = self.terms.conflicts_under(&guard);
         let body = Outgoing { content, namespace, id, guard }.body();
-        let observed = self.cluster.observe(location, MANAGER, &body, self.terms.conflicts).await;
+        let observed = self.cluster.observe(location, MANAGER, &body, conflicts).await;
         observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
     }
 

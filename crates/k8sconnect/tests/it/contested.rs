@@ -290,3 +290,49 @@ async fn the_id_of_another_state_is_told_once_and_not_as_a_field() {
     assert!(!told.contains("will be taken"), "{told}");
     story.end().await;
 }
+
+/// Found by fresh eyes: the conflict was told, and neither that the object is there nor what it holds.
+#[tokio::test]
+async fn without_force_what_is_there_already_is_told_as_such() {
+    let story = Story::new().await;
+    let world = &story.world;
+    world.cluster.act_as("rival").create(story.body(&json!({"size": 1}))).await.unwrap();
+    let ours = story.body(&json!({"size": 2})).to_string();
+    let config = |adopt: bool| {
+        world.config_with([
+            ("yaml_body", Value::from(ours.as_str())),
+            ("force_conflicts", Value::from(false)),
+            ("adopt", Value::from(adopt)),
+        ])
+    };
+    let told = refused(world.core().plan(OBJECT, &config(false), None).await);
+    assert!(told.contains("exists already"), "{told}");
+    let told = refused(world.core().plan(OBJECT, &config(true), None).await);
+    assert!(told.contains("spec.size held by `rival` (Update, "), "{told}");
+    assert!(told.contains("is now 1 yours 2"), "{told}");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_manager_that_is_newly_yielded_to_is_told_with_those_there_are() {
+    let story = Story::new().await;
+    let world = &story.world;
+    let ours = story.body(&json!({"size": 2})).to_string();
+    let config = |ignored: &[&str]| {
+        let ignored = ignored.iter().copied().map(Value::from).collect();
+        world.config_with([
+            ("yaml_body", Value::from(ours.as_str())),
+            ("ignore_fields", Value::Known(Data::List(ignored))),
+        ])
+    };
+    let state = world.core().create(OBJECT, &config(&[])).await.unwrap();
+    story.rival(json!({"spec": {"free": {"a": 1}}})).await;
+    let told = said(&replan(world, &config(&["manager=rivla"]), &state).await.unwrap().diagnostics);
+    assert!(told.contains("known after apply"), "{told}");
+    assert!(told.contains("held by `rivla` now. Its managers are `k8sconnect`, `rival`"), "{told}");
+    let told = said(&replan(world, &config(&["manager=rival"]), &state).await.unwrap().diagnostics);
+    assert!(!told.contains("Its managers are"), "{told}");
+    let told = refused(replan(world, &config(&["manager=k8sconnect"]), &state).await);
+    assert!(told.contains("k8sconnect itself"), "{told}");
+    story.end().await;
+}

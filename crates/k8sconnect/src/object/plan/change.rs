@@ -124,6 +124,12 @@ pub(super) async fn plan(
             if decision.spelling == Spelling::Former {
                 state.yaml_body = held.model.yaml_body.clone();
             }
+            if let Some(live) = &told
+                && !unseen.is_empty()
+            {
+                let owners = Owners::of_object(live).map_err(unreadable)?;
+                notices.push(messages::terms::yields_anew(key, &unseen, &owners));
+            }
             // Whose fields are yielded is settled by the next read; until then nothing is promised.
             // Nor for a body that is never stored, which may hold other values when it is applied.
             if unseen.is_empty() && asked.desired.is_stored() {

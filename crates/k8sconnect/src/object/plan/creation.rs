@@ -71,7 +71,7 @@ pub(super) async fn plan(
         state.object_ref = Value::Known(ObjectRef::to(&location));
     }
     // All of it is sent: what is ignored is so from then on, and just not shown.
-    let (ignoring, unseen) = asked.terms.ignoring(asked.desired, &Yielded::new());
+    let (ignoring, _) = asked.terms.ignoring(asked.desired, &Yielded::new());
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = asked.desired.as_applied().into_owned();
     let observation = asked.observe(&location, content.clone(), None, Guard::Absent).await?;
@@ -83,13 +83,13 @@ pub(super) async fn plan(
             let decision = asked.decide(planner, None, None, &answer, notices)?;
             let dropped = swallowed::dropped(&content, &answer.object);
             notices.extend(messages::swallowed::dropped(asked.desired, &dropped));
-            // Whose fields are yielded, only the object will show; what a body holds that is never
-            // stored, only the apply.
+            // Nobody holds anything yet of what is new. What a body holds that is never stored, only the
+            // apply will show.
             let redefined = !remade && is_redefined(asked, &location);
             if redefined {
                 notices.push(messages::object::planned_before_its_definition(key));
             }
-            if unseen.is_empty() && asked.desired.is_stored() && !remade && !redefined {
+            if asked.desired.is_stored() && !remade && !redefined {
                 let map = leaves::planned(&decision, None);
                 state.managed_state_projection = Value::Known(map);
             }
