@@ -92,6 +92,12 @@ impl Status {
         self.leaves_open() || self.rejection() == Rejection::WebhookUnreachable
     }
 
+    /// The webhook that did not answer, by its name.
+    pub fn silent_webhook(&self) -> Option<&str> {
+        let (_, named) = self.message.split_once(WEBHOOK)?;
+        named.split('"').nth(1).filter(|name| !name.is_empty())
+    }
+
     pub fn rejection(&self) -> Rejection {
         match self.code {
             401 => Rejection::Unauthorized,

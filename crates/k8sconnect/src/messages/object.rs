@@ -285,7 +285,10 @@ pub(super) fn not_yet(why: &NotYet) -> String {
         NotYet::NamespaceGoing { name, .. } => {
             format!("The namespace `{name}` is being deleted at the moment.")
         }
-        NotYet::Webhook { .. } => "A webhook that must be asked cannot be reached.".to_owned(),
+        NotYet::Webhook { status } => match status.silent_webhook() {
+            Some(name) => format!("The webhook `{name}`, which must be asked, cannot be reached."),
+            None => "A webhook that must be asked cannot be reached.".to_owned(),
+        },
     }
 }
 

@@ -139,7 +139,8 @@ fn object_messages() -> Vec<Diagnostic> {
         NotYet::Kind { gvk: Gvk::new("example.com/v1", "Widgt"), nearest: Some("Widget".into()) };
     let namespace = NotYet::Namespace { name: "shop".into() };
     let going = NotYet::NamespaceGoing { name: "shop".into(), status: Box::default() };
-    let unreachable = NotYet::Webhook { status: Box::default() };
+    let calling = "Internal error occurred: failed calling webhook \"policy.example.com\": refused";
+    let unreachable = NotYet::Webhook { status: Box::new(status(500, calling, &[])) };
     let long = Duration::from_secs(300);
     let surprise = Surprise {
         path: "spec.replicas".into(),

@@ -238,7 +238,7 @@ async fn a_webhook_that_cannot_be_reached_does_not_stop_the_plan() {
         }
         assert!(std::time::Instant::now() < deadline, "{}", plan.text);
     };
-    says(&plan.text, "A webhook that must be asked cannot be reached");
+    says(&plan.text, "which must be asked, cannot be reached");
     let run = at.runner.apply().await.unwrap();
     assert!(!run.succeeded());
     says(&run.text, "needs a webhook that does not answer");

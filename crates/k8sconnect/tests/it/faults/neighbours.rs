@@ -96,7 +96,7 @@ async fn a_webhook_that_hangs_lets_the_plan_go_on_and_fails_the_write_with_nothi
     };
     let plan = planned(&world, &config, &state, warned).await.unwrap();
     let said = format!("{:?}", plan.diagnostics);
-    assert!(said.contains("A webhook that must be asked cannot be reached"), "{said}");
+    assert!(said.contains("which must be asked, cannot be reached"), "{said}");
     let failure = world.core().apply(OBJECT, &config, Some(&state), &plan).await.unwrap_err();
     assert!(failure.to_string().contains("needs a webhook that does not answer"), "{failure}");
     assert_eq!(failure.stored().map(|kept| &kept.value), Some(&state.value));
@@ -128,7 +128,7 @@ async fn a_webhook_that_hangs_for_new_objects_is_told_before_an_old_one_goes() {
     let plan = planned(&world, &config(renamed), &state, hangs).await.unwrap();
     assert_eq!(plan.action, Action::Replace);
     let said = told(&Ok(plan));
-    assert!(said.contains("A webhook that must be asked cannot be reached"), "{said}");
+    assert!(said.contains("which must be asked, cannot be reached"), "{said}");
     let said = told(&planned(&world, &config(fixed("two")), &state, hangs).await);
     assert!(said.contains("failed calling webhook"), "{said}");
     assert!(!said.contains("taint"), "{said}");
