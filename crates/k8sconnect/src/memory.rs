@@ -9,12 +9,14 @@
 //! applies, in a process that reads nothing. And it hands on what one plan must know of another: what
 //! is taken over or destroyed by another address ([`claims`]), what is made or put right ([`names`]),
 //! what follows on something that state holds ([`succession`]),
-//! and what was told of others ([`told`]).
+//! and, from the plan to its apply, what was told of others ([`told`]) and promised ([`promise`]).
 
 mod claims;
 mod kin;
 mod names;
+mod notes;
 mod outlook;
+mod promise;
 mod sights;
 mod succession;
 mod told;
@@ -34,6 +36,7 @@ pub(crate) use claims::{Claim, Intent};
 pub(crate) use kin::Kin;
 use names::Names;
 pub(crate) use outlook::Outlook;
+pub(crate) use promise::Promise;
 pub(crate) use sights::Seen;
 use sights::Sights;
 use succession::Plans;

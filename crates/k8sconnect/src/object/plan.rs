@@ -25,7 +25,8 @@ use super::identity;
 use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::guard::Way;
-use crate::memory::{Outlook, Telling};
+use crate::leaves::ProjectionMap;
+use crate::memory::{Outlook, Promise, Telling};
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
@@ -336,6 +337,30 @@ impl Asked<'_> {
         let body = Outgoing { content, namespace, id, guard }.body();
         let observed = self.cluster.observe(location, MANAGER, &body, conflicts).await;
         observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
+    }
+
+    /// What is promised of the fields: in an apply, what its plan has promised.
+    fn promised(
+        &self,
+        location: &Location,
+        held: Option<&Held>,
+        map: ProjectionMap,
+    ) -> Value<ProjectionMap> {
+        let moment = match held {
+            Some(held) => Moment::of(self.ctx, self.session, held.id()),
+            None => Moment::of_creation(self.ctx, self.session),
+        };
+        let shown = held.and_then(|held| held.model.managed_state_projection.known());
+        if moment == Moment::Planning && shown == Some(&map) {
+            return Value::Known(map);
+        }
+        let promise = Promise {
+            host: self.cluster.host(),
+            key: &location.key(),
+            body: self.desired.value(),
+            prior: held.map(|held| (held.id(), held.stored.seen.as_deref())),
+        };
+        Value::Known(self.session.memory.promise(promise, moment, map))
     }
 
     /// What is told where a dry-run has to wait for something. What was known in the plan that the user

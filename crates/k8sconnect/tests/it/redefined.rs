@@ -1,5 +1,7 @@
 //! Objects of a kind whose definition is made anew in the same run.
 
+use std::time::Duration;
+
 use serde_json::{Value as Json, json};
 use testkit::Target;
 use tfplugin::harness::{Action, Core, PlanOutcome, State};
@@ -21,6 +23,9 @@ enum Client {
     Terraform,
     OpenTofu,
 }
+
+/// How long a server may take to go by another definition.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 const VERSIONS: [(&str, bool, bool); 1] = [("v1", true, true)];
 
@@ -177,4 +182,41 @@ async fn what_changes_together_with_its_definition_is_promised_nothing() {
         }
         story.end().await;
     }
+}
+
+/// Found by fresh eyes: a saved plan was an inconsistent final plan once the server answered otherwise.
+#[tokio::test]
+async fn what_was_promised_holds_though_somebody_changed_the_definition_since() {
+    let story = Story::of(|world| shelves(world, &json!({"type": "string"}))).await;
+    let state = story.world.core().create(OBJECT, &story.shelf("x", 1)).await.unwrap();
+    let core = story.world.core();
+    let state = read(&core, &state).await;
+    let changed = core.plan(OBJECT, &story.shelf("x", 2), Some(&state)).await.unwrap();
+    let made = core.plan(OBJECT, &story.shelf("z", 1), None).await.unwrap();
+    let new = shelves(&story.world, &json!({"type": "string", "default": "oak"}));
+    let defined = Target::of(&new).unwrap();
+    let versions = json!({"spec": {"versions": new["spec"]["versions"]}});
+    story.world.cluster.act_as("admin").merge_patch(&defined, versions).await.unwrap();
+    let target = Target::new(
+        &format!("{}.example.com/v1", story.world.namespace),
+        "Widget",
+        story.world.namespace.name(),
+        "x",
+    );
+    let is_oak =
+        |seen: Option<&Json>| seen.is_some_and(|it| it["spec"]["shelves"][0]["wood"] == "oak");
+    story.world.cluster.wait_until(&target, PATIENCE, is_oak).await.unwrap();
+
+    let core = story.applying(Client::Terraform);
+    let both = [("x", 2, Some(&state), changed), ("z", 1, None, made)];
+    for (name, size, prior, plan) in both {
+        let applied = core.apply(OBJECT, &story.shelf(name, size), prior, &plan).await.unwrap();
+        let told = said(&applied.diagnostics);
+        assert!(told.contains("spec.shelves"), "{told}");
+        let core = story.world.core();
+        let read = read(&core, &applied.present().unwrap()).await;
+        let plan = core.plan(OBJECT, &story.shelf(name, size), Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::NoOp, "{}", said(&plan.diagnostics));
+    }
+    story.end().await;
 }

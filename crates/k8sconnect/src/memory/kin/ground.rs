@@ -8,7 +8,7 @@ use std::path::Path;
 /// Names the run by its process and, where that can be had, by when it began: a number comes back, in
 /// a container often at once.
 #[cfg(unix)]
-pub(super) fn run() -> Option<String> {
+pub(in crate::memory) fn run() -> Option<String> {
     let parent = std::os::unix::process::parent_id();
     let status = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
     // The name in the second field may hold anything; what counts is behind it.
@@ -33,7 +33,7 @@ pub(in crate::memory) fn own_file(folder: &Path, path: &Path) -> io::Result<File
 }
 
 #[cfg(not(unix))]
-pub(super) fn run() -> Option<String> {
+pub(in crate::memory) fn run() -> Option<String> {
     None
 }
 

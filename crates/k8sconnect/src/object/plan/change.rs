@@ -143,7 +143,7 @@ pub(super) async fn plan(
                         notices.push(messages::object::planned_before_its_definition(key));
                         Value::Unknown
                     }
-                    None => Value::Known(map),
+                    None => asked.promised(&location, Some(held), map),
                     Some(_) => unrefreshed(asked, held, told.as_ref(), map)?,
                 };
             }

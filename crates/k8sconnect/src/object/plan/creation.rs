@@ -91,7 +91,7 @@ pub(super) async fn plan(
             }
             if asked.desired.is_stored() && !remade && !redefined {
                 let map = leaves::planned(&decision, None);
-                state.managed_state_projection = Value::Known(map);
+                state.managed_state_projection = asked.promised(&location, None, map);
             }
         }
         Observation::NotYet(why) => notices.push(asked.blindly(why, creating(asked))?),
@@ -187,7 +187,7 @@ async fn adoption(
             if redefined || !asked.desired.is_stored() {
                 return Ok(Value::Unknown);
             }
-            Ok(Value::Known(leaves::planned(&decision, None)))
+            Ok(asked.promised(location, None, leaves::planned(&decision, None)))
         }
         Observation::NotYet(why) => {
             notices.push(asked.blindly(why, creating(asked))?);
