@@ -282,3 +282,40 @@ async fn a_definition_of_another_scope_is_followed_by_its_objects_old_and_new() 
         at.destroy().await;
     }
 }
+
+/// Found by fresh eyes: what the server fills in once the run has made its default was an inconsistent
+/// final plan.
+#[tokio::test]
+async fn a_default_that_comes_in_the_same_run_does_not_upset_the_plan() {
+    for tool in [Tool::Terraform, Tool::OpenTofu] {
+        let at = Workspace::new(tool).await;
+        let class = "
+apiVersion: networking.k8s.io/v1
+kind: IngressClass
+metadata:
+  name: NS
+  annotations: {ingressclass.kubernetes.io/is-default-class: \"true\"}
+spec: {controller: example.com/none}
+";
+        let ingress = "
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: it, namespace: NS}
+spec:
+  ingressClassName: null
+  defaultBackend: {service: {name: web, port: {number: 80}}}
+";
+        let after = "depends_on = [k8sconnect_object.class]";
+        let class = at.resource("class", class, "");
+        let both = format!("{class}\n{}", at.resource("it", ingress, after));
+        at.runner.write("main.tf", &both).unwrap();
+        at.init().await;
+        let applied = at.apply().await;
+        says(&applied.text, "spec.ingressClassName");
+        // Nobody planned it, so that the next plan sets again what is written.
+        says(&at.plan_changes().await.text, "1 field changed outside of Terraform");
+        at.apply().await;
+        at.plan_empty().await;
+        at.destroy().await;
+    }
+}
