@@ -173,7 +173,7 @@ impl<'a> Work<'a> {
             host: self.cluster.host(),
             key: &location.key(),
             body: self.manifest.value(),
-            prior: held.map(|held| (held.id(), held.stored.seen.as_deref())),
+            prior: held.map(Held::standing),
         });
     }
 

@@ -352,15 +352,26 @@ impl Asked<'_> {
         };
         let shown = held.and_then(|held| held.model.managed_state_projection.known());
         if moment == Moment::Planning && shown == Some(&map) {
+            self.unpromised(location, held);
             return Value::Known(map);
         }
-        let promise = Promise {
-            host: self.cluster.host(),
-            key: &location.key(),
-            body: self.desired.value(),
-            prior: held.map(|held| (held.id(), held.stored.seen.as_deref())),
-        };
+        let key = location.key();
+        let promise = self.promise(&key, held);
         Value::Known(self.session.memory.promise(promise, moment, map))
+    }
+
+    /// Nothing is promised, or no more than what stands: what an older plan has promised is void.
+    fn unpromised(&self, location: &Location, held: Option<&Held>) {
+        self.session.memory.end_promise(self.promise(&location.key(), held));
+    }
+
+    fn promise<'b>(&'b self, key: &'b ObjectKey, held: Option<&'b Held>) -> Promise<'b> {
+        Promise {
+            host: self.cluster.host(),
+            key,
+            body: self.desired.value(),
+            prior: held.map(Held::standing),
+        }
     }
 
     /// What is told where a dry-run has to wait for something. What was known in the plan that the user

@@ -141,6 +141,7 @@ pub(super) async fn plan(
                 state.managed_state_projection = match held.stored.unread {
                     None if changes && is_redefined(asked, held, &location) => {
                         notices.push(messages::object::planned_before_its_definition(key));
+                        asked.unpromised(&location, Some(held));
                         Value::Unknown
                     }
                     None => asked.promised(&location, Some(held), map),

@@ -88,6 +88,7 @@ pub(super) async fn plan(
             let redefined = !remade && is_redefined(asked, &location);
             if redefined {
                 notices.push(messages::object::planned_before_its_definition(key));
+                asked.unpromised(&location, None);
             }
             if asked.desired.is_stored() && !remade && !redefined {
                 let map = leaves::planned(&decision, None);
@@ -183,6 +184,7 @@ async fn adoption(
             let redefined = is_redefined(asked, location);
             if redefined {
                 notices.push(messages::object::planned_before_its_definition(key));
+                asked.unpromised(location, None);
             }
             if redefined || !asked.desired.is_stored() {
                 return Ok(Value::Unknown);
