@@ -120,9 +120,13 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
         true => words_read_as_booleans(subject.manifest.boolean_words()),
         false => String::new(),
     };
-    let detail = paragraphs([&words, &by_field, advice, &booleans, definition, destroy]);
+    let unseen = if withheld { TO_SEE_WHAT_IT_SAID } else { "" };
+    let detail = paragraphs([&words, &by_field, advice, unseen, &booleans, definition, destroy]);
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
 }
+
+const TO_SEE_WHAT_IT_SAID: &str = "To see what it said, try the same with `kubectl apply --server-side \
+     --dry-run=server`, or with a longer value in the hidden field.";
 
 const DEFINITION_FIRST: &str = "If this configuration also changes the CustomResourceDefinition so that it has the field, let \
      this resource `depends_on` the definition, or apply that alone first with `-target`.";

@@ -91,6 +91,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let former = Subject { manifest: &vault, former: Some(&there) };
     messages.push(refusal::refused(former, &typo));
     messages.push(refusal::redefined(&vault, &typo));
+    let short = "{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {a: '1'}}";
+    let quota = status(403, "exceeded quota: q, requested: secrets=1, used: secrets=10", &[]);
+    messages.push(refusal::refused(&Manifest::parse(short).unwrap(), &quota));
     let taken = status(422, "provided port is already allocated", &[]);
     for tried in [Tried::Beside, Tried::Over] {
         messages.push(replacement::unproved((&web()).into(), &fixed, &taken, tried));
