@@ -82,16 +82,18 @@ impl Memory {
     }
 
     /// Notes which fields of an object are in reach of a new patch, and tells those of other new
-    /// ones. As of creations, only another text betrays another address.
+    /// ones. As of creations, only another text betrays another address. A path is taken to mean the
+    /// same in every version, as the write takes it.
     pub(crate) fn claim_fields(
         &self,
         host: &Host,
-        key: ObjectKey,
+        key: &ObjectKey,
         text: &str,
         fields: FieldSet,
     ) -> Vec<FieldSet> {
         let mut content = self.content();
-        let wishes = content.names.wishes.entry((host.to_string(), key)).or_default();
+        let place = (host.to_string(), key.unversioned());
+        let wishes = content.names.wishes.entry(place).or_default();
         wishes.insert(text.to_owned(), fields);
         wishes.iter().filter(|(other, _)| *other != text).map(|(_, it)| it.clone()).collect()
     }

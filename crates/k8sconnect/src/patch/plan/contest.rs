@@ -82,7 +82,7 @@ impl Asked<'_> {
     pub(super) fn wanted_by_others_of_this_run(&self, trial: &Trial) -> Result<(), Diagnostics> {
         let (host, key) = (self.targets.host(), self.location.key());
         let text = slot(self.patch, None);
-        let others = self.session.memory.claim_fields(host, key, &text, trial.outcome.reach());
+        let others = self.session.memory.claim_fields(host, &key, &text, trial.outcome.reach());
         let all = others.iter().flat_map(|theirs| trial.outcome.meets(theirs));
         let met: BTreeSet<_> = all.collect();
         match met.is_empty() {

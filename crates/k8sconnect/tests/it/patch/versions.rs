@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 use testkit::Target;
 use tfplugin::harness::Action;
 
-use super::{PATCH, Ward, object, owners, said};
+use super::{PATCH, Ward, configuration, object, owners, refused, said};
 use crate::unserved::definition;
 use crate::world::World;
 
@@ -134,4 +134,34 @@ async fn a_rival_in_another_version_is_named_for_what_it_holds_and_for_nothing_e
     assert!(vtwo.contains("f:size"), "{vtwo}");
     assert!(!vtwo.contains(r#""f:k""#) && !vtwo.contains("f:as"), "{vtwo}");
     ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
+}
+
+/// An autoscaler that `helm` applied as `autoscaling/v2`, to be patched as `autoscaling/v1`.
+async fn newer_autoscaler() -> Ward {
+    let world = World::new().await;
+    let ns = world.namespace.name().to_owned();
+    let mut v2 = object("autoscaling/v2", "HorizontalPodAutoscaler", "web", &ns);
+    let metric = |name: &str| {
+        json!({"type": "Resource", "resource": {"name": name,
+               "target": {"type": "Utilization", "averageUtilization": 50}}})
+    };
+    v2["spec"] = json!({"minReplicas": 1, "maxReplicas": 5,
+        "metrics": [metric("cpu"), metric("memory")],
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}});
+    world.cluster.act_as("helm").apply(&v2).await.unwrap();
+    let target = Target::new("autoscaling/v1", "HorizontalPodAutoscaler", ns.as_str(), "web");
+    Ward::of(world, target)
+}
+
+#[tokio::test]
+async fn two_new_patches_of_one_field_in_two_versions_are_refused_at_plan() {
+    let ward = newer_autoscaler().await;
+    let core = ward.core();
+    core.plan(PATCH, &ward.config("patch", "spec: {maxReplicas: 9}"), None).await.unwrap();
+    let mut other = ward.target.clone();
+    other.api_version = "autoscaling/v2".into();
+    let config = |text| configuration(ward.world.kubeconfig(), &other, "patch", text, &[]);
+    let told = refused(core.plan(PATCH, &config("spec: {maxReplicas: 12}"), None).await);
+    assert!(told.contains("another patch of this configuration means the same"), "{told}");
+    core.plan(PATCH, &config("spec: {minReplicas: 3}"), None).await.unwrap();
 }
