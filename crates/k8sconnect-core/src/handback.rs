@@ -21,7 +21,8 @@ use crate::field::{FieldPath, FieldSet};
 use crate::owners::{Manager, Operation, Owners, Ownership};
 
 pub use departure::Departure;
-pub use elsewhere::{Readings, other_versions, still_there};
+use elsewhere::Words;
+pub use elsewhere::{Readings, other_versions};
 pub use holding::{Division, Extent};
 pub use outlook::{Outlook, Patched, Prospect};
 pub use record::{Company, Loss, Tenure, forget, record};
@@ -73,6 +74,7 @@ pub fn hand_back(
     ours: &str,
     former: &Owners,
     leaving: Leaving<'_>,
+    readings: Readings<'_>,
 ) -> Option<Handback> {
     let (mine, mut rest): (Vec<_>, Vec<_>) =
         owners.0.iter().cloned().partition(|entry| entry.manager.name == ours);
@@ -92,16 +94,11 @@ pub fn hand_back(
         })
         .filter(|entry| !entry.fields.is_empty())
         .collect();
-    if going.is_empty() {
-        return None;
-    }
-    for Ownership { manager, fields } in &former.0 {
-        let back = match leaving {
-            Leaving::All => still_ours(manager, fields, &going),
-            // What has another path in another version goes back with everything else.
-            Leaving::Fields(_) if !speaks_as(manager, &going) => FieldSet::default(),
-            Leaving::Fields(leaving) => still_ours(manager, &leaving.of_set(fields), &going),
-        };
+    let version = &going.first()?.manager.api_version;
+    let words = Words { version, readings };
+    for lost in &former.0 {
+        let manager = &lost.manager;
+        let back = words.still_ours(manager, &words.leaving(lost, leaving), &going);
         // Whoever came to hold it again of its own accord gets nothing.
         let held = owners.0.iter().find(|entry| same_entry(&entry.manager, manager));
         let back = held.map_or(back.clone(), |held| back.difference(&held.fields));
@@ -111,7 +108,7 @@ pub fn hand_back(
     }
     let remaining = match leaving {
         Leaving::All => Owners::default(),
-        Leaving::Fields(leaving) => record::without(former, leaving, |it| speaks_as(it, &going)),
+        Leaving::Fields(leaving) => words.remaining(former, leaving),
     };
     let mut owners = Owners(rest);
     for Ownership { manager, fields } in &returned.0 {
@@ -134,21 +131,6 @@ impl Handback {
         let there = answered.0.iter().any(|entry| entry.manager.name == ours);
         stays == there && self.returned.0.iter().all(holds)
     }
-}
-
-/// Of what a manager lost, what we still hold and can give: a field that others took meanwhile is
-/// theirs, and one that is no longer on the object is in nobody's entry.
-fn still_ours(manager: &Manager, lost: &FieldSet, going: &[Ownership]) -> FieldSet {
-    if !speaks_as(manager, going) {
-        return lost.clone();
-    }
-    let held = going.iter().fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
-    lost.intersection(&held)
-}
-
-/// Whether a manager's paths mean what ours mean.
-fn speaks_as(manager: &Manager, ours: &[Ownership]) -> bool {
-    ours.iter().all(|entry| entry.manager.api_version == manager.api_version)
 }
 
 /// The members of a set that are among these fields, or below one of them.

@@ -6,6 +6,7 @@
 mod apply;
 mod content;
 mod delete;
+mod elsewhere;
 mod foresight;
 mod held;
 mod model;

@@ -53,6 +53,11 @@ impl Departure {
         self.fields.is_empty()
     }
 
+    /// The fields that stay.
+    pub(super) fn stays(&self) -> Vec<FieldPath> {
+        self.entire.union(&self.alone).members()
+    }
+
     /// What of a set goes.
     pub(super) fn of_set(&self, set: &FieldSet) -> FieldSet {
         let stays = covered(set, &self.entire).union(&set.intersection(&self.alone));

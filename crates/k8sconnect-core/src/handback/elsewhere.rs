@@ -1,18 +1,20 @@
 //! Former owners who wrote in another API version than ours.
 //!
-//! What they lost stands in their own words, and nothing in ours tells which of our fields that is. So
-//! all of it goes back, except what the object itself tells, read in their version: what is no longer
-//! there at all, since an entry for it would be a claim that others run into; and what has the same path
-//! and value in ours, and that we do not hold, since others have taken it meanwhile.
+//! What they lost stands in their own words. The object, read in both versions, tells which of them are
+//! ours too: a path at which the same stands in both means the same field, and that field goes back like
+//! any other. What has another path or value there is nothing of ours that could be named: all of it goes
+//! back together, once nothing stays with us that it could be a part of. What is no longer there at all
+//! does not: an entry for it would be a claim that others run into.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::covers;
+use super::departure::Departure;
+use super::{Leaving, covers};
 use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet};
-use crate::owners::{Owners, Ownership};
+use crate::owners::{Manager, Owners, Ownership};
 
 /// The versions other than ours in which losses are on record.
 pub fn other_versions(former: &Owners, ours: &str) -> BTreeSet<String> {
@@ -20,31 +22,90 @@ pub fn other_versions(former: &Owners, ours: &str) -> BTreeSet<String> {
     versions.filter(|version| *version != ours).cloned().collect()
 }
 
-/// One object, in another version and in ours.
+/// One object in our version, and in those others in which it could be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Readings<'a> {
-    pub version: &'a str,
-    pub theirs: &'a Value,
     pub ours: &'a Value,
+    pub theirs: &'a BTreeMap<String, Value>,
 }
 
-/// The losses that can go back, as far as they were written down in that version. `ours` is our name
-/// among those who hold the object now.
-#[must_use]
-pub fn still_there(former: Owners, readings: Readings<'_>, now: &Owners, ours: &str) -> Owners {
-    let mine = now.0.iter().filter(|entry| entry.manager.name == ours);
-    let held = mine.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
-    let leaves: FieldSet = held.leaves().into_iter().collect();
-    let is_ours = |path: &FieldPath| covers(&leaves, path) || held.below(path).is_some();
-    let goes_back = |path: &FieldPath| {
-        let found = at(readings.theirs, path);
-        found.is_some() && (found != at(readings.ours, path) || is_ours(path))
-    };
-    let there = |Ownership { manager, mut fields }: Ownership| {
-        if manager.api_version == readings.version {
-            fields = fields.members().into_iter().filter(goes_back).collect();
+impl Readings<'_> {
+    /// Of an object that nobody read in another version.
+    pub const NONE: Readings<'static> = Readings { ours: &Value::Null, theirs: &BTreeMap::new() };
+
+    /// What stands at a path in another version; `None` where that was not read.
+    fn there(&self, version: &str, path: &FieldPath) -> Option<Option<&Value>> {
+        self.theirs.get(version).map(|theirs| at(theirs, path))
+    }
+}
+
+/// What paths mean to whom.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words<'a> {
+    /// Our version.
+    pub(super) version: &'a str,
+    pub(super) readings: Readings<'a>,
+}
+
+impl Words<'_> {
+    /// Whether a path of another manager means the field that it means in our version.
+    pub(super) fn are_ours(&self, manager: &Manager, path: &FieldPath) -> bool {
+        let there = || self.readings.there(&manager.api_version, path);
+        manager.api_version == self.version
+            || there().is_some_and(|there| there == at(self.readings.ours, path))
+    }
+
+    /// Whether a field of ours has the same path in the version of another manager.
+    pub(super) fn are_theirs(&self, manager: &Manager, path: &FieldPath) -> bool {
+        self.are_ours(manager, path)
+            && (manager.api_version == self.version || at(self.readings.ours, path).is_some())
+    }
+
+    /// Of what a manager lost, what leaves us: in our words and in other ones.
+    pub(super) fn leaving(
+        &self,
+        Ownership { manager, fields }: &Ownership,
+        leaving: Leaving<'_>,
+    ) -> (FieldSet, FieldSet) {
+        let (ours, other): (Vec<_>, Vec<_>) =
+            fields.members().into_iter().partition(|path| self.are_ours(manager, path));
+        let (ours, other): (FieldSet, _) = (ours.into_iter().collect(), other.into_iter());
+        match leaving {
+            Leaving::All => (ours, other.collect()),
+            Leaving::Fields(leaving) => {
+                let goes = self.readings.theirs.contains_key(&manager.api_version)
+                    && leaving.stays().iter().all(|path| self.are_theirs(manager, path));
+                (leaving.of_set(&ours), other.filter(|_| goes).collect())
+            }
         }
-        (!fields.is_empty()).then_some(Ownership { manager, fields })
-    };
-    Owners(former.0.into_iter().filter_map(there).collect())
+    }
+
+    /// Of what leaves us, what its former owner can be given.
+    pub(super) fn still_ours(
+        &self,
+        manager: &Manager,
+        (ours, other): &(FieldSet, FieldSet),
+        going: &[Ownership],
+    ) -> FieldSet {
+        let held = going.iter().fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+        if manager.api_version == self.version {
+            return ours.intersection(&held);
+        }
+        let leaves: FieldSet = held.leaves().into_iter().collect();
+        let is_ours = |path: &FieldPath| covers(&leaves, path) || held.below(path).is_some();
+        let is_gone =
+            |path: &FieldPath| self.readings.there(&manager.api_version, path) == Some(None);
+        let ours = ours.members().into_iter().filter(is_ours);
+        ours.chain(other.members()).filter(|path| !is_gone(path)).collect()
+    }
+
+    /// The losses that stay on record once these fields are no longer ours.
+    pub(super) fn remaining(&self, former: &Owners, leaving: &Departure) -> Owners {
+        let stays = |entry: &Ownership| {
+            let (ours, other) = self.leaving(entry, Leaving::Fields(leaving));
+            let fields = entry.fields.difference(&ours).difference(&other);
+            (!fields.is_empty()).then(|| Ownership { manager: entry.manager.clone(), fields })
+        };
+        Owners(former.0.iter().filter_map(stays).collect())
+    }
 }

@@ -3,20 +3,25 @@
 //! Nothing here is remembered or guessed: the hand-back is worked out on the object as it is, by the
 //! function that does it, and what comes out is told field by field.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
+use super::elsewhere::{Readings, Words};
 use super::holding::{Division, Extent};
-use super::{Leaving, hand_back};
+use super::{Handback, Leaving, hand_back};
 use crate::field::FieldPath;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
 use crate::identity::Gvk;
-use crate::owners::{Manager, Owners};
+use crate::owners::{Manager, Owners, Ownership};
 
 /// A hand-back that is to be told of.
 #[derive(Clone, Copy, Debug)]
 pub struct Outlook<'a> {
     pub live: &'a Value,
+    /// The same in other versions.
+    pub elsewhere: &'a BTreeMap<String, Value>,
     /// What the object is, in the version in which it was patched.
     pub gvk: &'a Gvk,
     pub manager: &'a str,
@@ -41,16 +46,18 @@ pub enum Prospect {
     /// It stays as it is: with those who get it back and those who hold it besides us and go on
     /// doing so. With nobody where there are neither.
     Stays { returns_to: Vec<Manager>, stays_with: Vec<Manager> },
+    /// Nobody holds it until everything goes back: its former owners have other words for it, and for
+    /// what stays.
+    Waits { for_the_end: Vec<Manager> },
+    /// It goes back under the path that it has in the version of its former owner.
+    Elsewhere { returns_to: Manager },
 }
 
 impl Outlook<'_> {
+    /// What becomes of these fields.
     pub fn of(&self, fields: &[Patched]) -> Result<Vec<(FieldPath, Prospect)>, FieldsV1Error> {
         let now = Owners::of_object(self.live)?;
-        let back = hand_back(&now, self.manager, self.former, self.leaving);
-        let (mut after, returned) = match back {
-            Some(back) => (back.owners, back.returned),
-            None => (now.clone(), Owners::default()),
-        };
+        let Handback { owners: mut after, returned, former } = self.worked_out(&now);
         after.0.retain(|entry| entry.manager.name != self.manager);
         if self.gvk.is_secret() {
             after = after.with_string_data_as_data();
@@ -72,20 +79,73 @@ impl Outlook<'_> {
             if returns_to.is_empty() && stays_with.is_empty() {
                 returns_to = self.in_other_words(&returned, field);
             }
+            if returns_to.is_empty() && stays_with.is_empty() {
+                let for_the_end = self.in_other_words(&former, field);
+                if !for_the_end.is_empty() {
+                    return Prospect::Waits { for_the_end };
+                }
+            }
             stays_with.retain(|holder| !returns_to.iter().any(|it| it.is(holder)));
             Prospect::Stays { returns_to, stays_with }
         };
         Ok(fields.iter().map(|field| (field.path.clone(), prospect(field))).collect())
     }
 
-    /// Who gets a field back in another API version, where it has another path.
-    fn in_other_words(&self, returned: &Owners, field: &Patched) -> Vec<Manager> {
-        let version = self.gvk.api_version();
-        let others = returned.0.iter().map(|entry| &entry.manager);
-        others
-            .filter(|it| it.api_version != version && field.recorded.iter().any(|r| r.is(it)))
-            .cloned()
-            .collect()
+    /// What becomes of these fields, which are all that go, and what goes back besides: what left
+    /// earlier, and had to wait.
+    pub fn of_all(&self, fields: &[Patched]) -> Result<Vec<(FieldPath, Prospect)>, FieldsV1Error> {
+        let mut told = self.of(fields)?;
+        let returned = self.worked_out(&Owners::of_object(self.live)?).returned;
+        let besides: Vec<_> =
+            returned.0.iter().flat_map(|entry| self.untold(entry, &told)).collect();
+        told.extend(besides);
+        Ok(told)
+    }
+
+    fn worked_out(&self, now: &Owners) -> Handback {
+        let readings = Readings { ours: self.live, theirs: self.elsewhere };
+        hand_back(now, self.manager, self.former, self.leaving, readings).unwrap_or_else(|| {
+            Handback { owners: now.clone(), returned: Owners::default(), former: Owners::default() }
+        })
+    }
+
+    /// Who has a field in another API version, where it has another path.
+    fn in_other_words(&self, theirs: &Owners, field: &Patched) -> Vec<Manager> {
+        let others = theirs.0.iter().filter(|entry| {
+            field.recorded.iter().any(|it| it.is(&entry.manager))
+                && !self.words(|words| words.are_theirs(&entry.manager, &field.path))
+                && !self.other_words(entry).is_empty()
+        });
+        others.map(|entry| entry.manager.clone()).collect()
+    }
+
+    /// What goes back in other words, where there is more of it than fields were told to.
+    fn untold(
+        &self,
+        entry: &Ownership,
+        told: &[(FieldPath, Prospect)],
+    ) -> Vec<(FieldPath, Prospect)> {
+        let is_told = |(path, prospect): &&(FieldPath, Prospect)| {
+            matches!(prospect, Prospect::Stays { returns_to, .. } if returns_to.contains(&entry.manager))
+                && !self.words(|words| words.are_theirs(&entry.manager, path))
+        };
+        let other = self.other_words(entry);
+        if other.len() <= told.iter().filter(is_told).count() {
+            return vec![];
+        }
+        let elsewhere = |path| (path, Prospect::Elsewhere { returns_to: entry.manager.clone() });
+        other.into_iter().map(elsewhere).collect()
+    }
+
+    /// The fields of an entry that have another path in our version.
+    fn other_words(&self, entry: &Ownership) -> Vec<FieldPath> {
+        let leaves = entry.fields.leaves().into_iter();
+        leaves.filter(|path| !self.words(|words| words.are_ours(&entry.manager, path))).collect()
+    }
+
+    fn words<T>(&self, ask: impl FnOnce(Words<'_>) -> T) -> T {
+        let readings = Readings { ours: self.live, theirs: self.elsewhere };
+        ask(Words { version: &self.gvk.api_version(), readings })
     }
 }
 

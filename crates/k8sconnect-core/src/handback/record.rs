@@ -6,6 +6,7 @@
 //! still have it without us. A field that leaves us takes the record of its losses along.
 
 use super::departure::Departure;
+use super::elsewhere::{Readings, Words};
 use super::holding::Extent;
 use super::outlook::Patched;
 use super::{all_fields, covered, give, same_entry};
@@ -70,26 +71,16 @@ pub fn record(former: &Owners, loss: Loss<'_>) -> Owners {
     recorded
 }
 
-/// The losses that stay on record once these fields are no longer ours. What has another path in
-/// another version than ours stays until everything goes back.
+/// The losses that stay on record once these fields are no longer ours. `version` is the one in which
+/// we write.
 #[must_use]
-pub fn forget(former: &Owners, leaving: &Departure, version: &str) -> Owners {
-    without(former, leaving, |manager| manager.api_version == version)
-}
-
-pub(super) fn without(
+pub fn forget(
     former: &Owners,
     leaving: &Departure,
-    speaks_as_we: impl Fn(&Manager) -> bool,
+    version: &str,
+    readings: Readings<'_>,
 ) -> Owners {
-    let stays = |Ownership { manager, fields }: &Ownership| {
-        let fields = match speaks_as_we(manager) {
-            true => fields.difference(&leaving.of_set(fields)),
-            false => fields.clone(),
-        };
-        (!fields.is_empty()).then(|| Ownership { manager: manager.clone(), fields })
-    };
-    Owners(former.0.iter().filter_map(stays).collect())
+    Words { version, readings }.remaining(former, leaving)
 }
 
 impl Tenure<'_> {

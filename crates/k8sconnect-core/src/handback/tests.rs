@@ -1,5 +1,7 @@
 mod recorded;
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -50,7 +52,7 @@ fn sorted(owners: &Owners) -> Vec<(Manager, Vec<String>)> {
 #[test]
 fn what_is_taken_and_handed_back_is_as_it_was() {
     let former = lost(&before(), &after(), OURS);
-    let back = hand_back(&after(), OURS, &former, Leaving::All).unwrap();
+    let back = hand_back(&after(), OURS, &former, Leaving::All, Readings::NONE).unwrap();
     assert_eq!(sorted(&back.owners), sorted(&before()), "co-owners and a scale entry included");
     assert!(back.is_done(&back.owners, OURS));
     assert!(!back.is_done(&after(), OURS), "a list that was ignored is noticed");
@@ -63,7 +65,7 @@ fn a_field_that_others_took_meanwhile_is_not_given_away_twice() {
         entry("kubectl-edit", "Update", "", json!({"f:spec": {"f:replicas": {}}})),
         entry(OURS, "Apply", "", json!({"f:spec": {"f:image": {}}})),
     ]);
-    let back = hand_back(&now, OURS, &former, Leaving::All).unwrap();
+    let back = hand_back(&now, OURS, &former, Leaving::All, Readings::NONE).unwrap();
     let replicas = "spec.replicas".parse().unwrap();
     let names: Vec<_> = back.owners.holders(&replicas).map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["kubectl-edit"]);
@@ -73,7 +75,7 @@ fn a_field_that_others_took_meanwhile_is_not_given_away_twice() {
 fn a_field_that_is_gone_from_the_object_has_nobody_to_go_back_to() {
     let former = lost(&before(), &after(), OURS);
     let now = owners(&[entry(OURS, "Apply", "", json!({"f:spec": {"f:image": {}}}))]);
-    let back = hand_back(&now, OURS, &former, Leaving::All).unwrap();
+    let back = hand_back(&now, OURS, &former, Leaving::All, Readings::NONE).unwrap();
     assert_eq!(back.owners.holders(&"spec.replicas".parse().unwrap()).count(), 0);
 }
 
@@ -93,9 +95,9 @@ fn who_wrote_in_another_version_gets_back_what_is_there_in_that_version() {
         json!({"spec": {"m": {"b": "1"}, "old": "1", "paused": true, "replicas": 3}}),
         json!({"spec": {"m": {"c": "1"}, "new": "1", "paused": true, "replicas": 3}}),
     );
-    let readings = Readings { version: "apps/v0", theirs: &theirs, ours: &ours };
-    let former = still_there(former, readings, &after(), OURS);
-    let back = hand_back(&after(), OURS, &former, Leaving::All).unwrap();
+    let theirs = BTreeMap::from([("apps/v0".to_owned(), theirs)]);
+    let readings = Readings { theirs: &theirs, ours: &ours };
+    let back = hand_back(&after(), OURS, &former, Leaving::All, readings).unwrap();
     let holders = |path: &str| -> Vec<String> {
         let path = path.parse().unwrap();
         back.owners.holders(&path).map(|it| it.name.clone()).collect()
@@ -112,7 +114,8 @@ fn who_wrote_in_another_version_gets_back_what_is_there_in_that_version() {
 fn one_field_leaves_and_the_others_stay_ours() {
     let former = lost(&before(), &after(), OURS);
     let leaving = leaving(&["spec.image"]);
-    let back = hand_back(&after(), OURS, &former, Leaving::Fields(&leaving)).unwrap();
+    let back =
+        hand_back(&after(), OURS, &former, Leaving::Fields(&leaving), Readings::NONE).unwrap();
     let replicas = "spec.replicas".parse().unwrap();
     assert_eq!(back.owners.holders(&replicas).count(), 1, "ours still");
     let image = "spec.image".parse().unwrap();
@@ -129,7 +132,7 @@ fn an_owner_that_spoke_another_version_gets_back_what_it_lost_there() {
     let before = owners(std::slice::from_ref(&v1));
     let after = owners(&[entry(OURS, "Apply", "", json!({"f:spec": {"f:metrics": {}}}))]);
     let former = lost(&before, &after, OURS);
-    let back = hand_back(&after, OURS, &former, Leaving::All).unwrap();
+    let back = hand_back(&after, OURS, &former, Leaving::All, Readings::NONE).unwrap();
     assert_eq!(sorted(&back.owners), sorted(&before));
 }
 
@@ -148,7 +151,7 @@ fn what_the_server_folded_together_was_not_taken_by_us() {
 #[test]
 fn nothing_of_ours_is_nothing_to_hand_back() {
     let former = lost(&before(), &after(), OURS);
-    assert_eq!(hand_back(&before(), OURS, &former, Leaving::All), None);
+    assert_eq!(hand_back(&before(), OURS, &former, Leaving::All, Readings::NONE), None);
 }
 
 #[test]
@@ -205,13 +208,115 @@ fn who_held_a_field_in_another_version_is_said_to_get_it_back() {
     let former = lost(&before, &after, OURS);
     let live = object(&after, &["metrics", "new"]);
     let gvk = crate::identity::Gvk::new("autoscaling/v2", "HorizontalPodAutoscaler");
-    let outlook =
-        Outlook { live: &live, gvk: &gvk, manager: OURS, former: &former, leaving: Leaving::All };
+    let outlook = Outlook {
+        live: &live,
+        elsewhere: &BTreeMap::new(),
+        gvk: &gvk,
+        manager: OURS,
+        former: &former,
+        leaving: Leaving::All,
+    };
     let hpa = before.0[0].manager.clone();
     let told = outlook.of(&[patched("metrics", std::slice::from_ref(&hpa)), patched("new", &[])]);
     let stays = |returns_to| Prospect::Stays { returns_to, stays_with: vec![] };
     let prospects: Vec<_> = told.unwrap().into_iter().map(|(_, prospect)| prospect).collect();
     assert_eq!(prospects, [stays(vec![hpa]), stays(vec![])]);
+}
+
+/// A patch of `target`, `size` and `kept` as `v2`, by which `chart` lost `old.a`, `old.b` and `size`
+/// as `v1`.
+struct TwoVersions {
+    live: Value,
+    former: Owners,
+    elsewhere: BTreeMap<String, Value>,
+}
+
+impl TwoVersions {
+    /// The object as `v1` has it.
+    fn with(theirs: Value) -> Self {
+        let version = |mut entry: Value, version: &str| {
+            entry["apiVersion"] = json!(version);
+            entry
+        };
+        let fields = json!({"f:old": {"f:a": {}, "f:b": {}}, "f:size": {}});
+        let former = owners(&[version(entry("chart", "Apply", "", fields), "v1")]);
+        let fields = json!({"f:kept": {}, "f:size": {}, "f:target": {}});
+        let ours = owners(&[version(entry(OURS, "Apply", "", fields), "v2")]);
+        let live = object(&ours, &["kept", "size", "target"]);
+        Self { live, former, elsewhere: BTreeMap::from([("v1".to_owned(), theirs)]) }
+    }
+
+    fn told(&self, leaving: Leaving<'_>, fields: &[&str]) -> Vec<(String, Prospect)> {
+        let gvk = crate::identity::Gvk::new("v2", "Widget");
+        let (live, elsewhere, former) = (&self.live, &self.elsewhere, &self.former);
+        let outlook = Outlook { live, elsewhere, gvk: &gvk, manager: OURS, former, leaving };
+        let chart = former.0.first().map(|entry| entry.manager.clone());
+        let fields: Vec<_> = fields.iter().map(|it| patched(it, chart.as_slice())).collect();
+        let told = outlook.of_all(&fields).unwrap().into_iter();
+        told.map(|(path, prospect)| (path.to_string(), prospect)).collect()
+    }
+
+    fn handed_back(&self, leaving: Leaving<'_>) -> Handback {
+        let now = Owners::of_object(&self.live).unwrap();
+        let readings = Readings { ours: &self.live, theirs: &self.elsewhere };
+        hand_back(&now, OURS, &self.former, leaving, readings).unwrap()
+    }
+}
+
+fn members(owners: &Owners) -> Vec<String> {
+    all_fields(owners).members().iter().map(ToString::to_string).collect()
+}
+
+fn going(left: &[&str], stays: &[&str]) -> Departure {
+    let path = |text: &&str| text.parse::<FieldPath>().unwrap();
+    let leaf = |text: &&str| (path(text), crate::projection::Leaf::Shown(json!("x")));
+    let stays = crate::projection::Projection(stays.iter().map(leaf).collect());
+    Departure::of(left.iter().map(path).collect(), &stays, &FieldSet::default())
+}
+
+#[test]
+fn what_leaves_goes_back_in_another_version_where_its_path_is_the_same_there() {
+    let at = TwoVersions::with(json!({"old": {"a": "x", "b": "x"}, "size": "x"}));
+    let leaving = going(&["size"], &["target", "kept"]);
+    let back = at.handed_back(Leaving::Fields(&leaving));
+    assert_eq!(members(&back.returned), ["size"]);
+    assert_eq!(members(&back.former), ["old.a", "old.b"]);
+    let version = at.former.0[0].manager.clone();
+    let back = Prospect::Stays { returns_to: vec![version], stays_with: vec![] };
+    assert_eq!(at.told(Leaving::Fields(&leaving), &["size"]), [("size".to_owned(), back)]);
+}
+
+#[test]
+fn what_leaves_waits_for_what_it_cannot_be_told_from_in_another_version() {
+    let mut at = TwoVersions::with(json!({"old": {"a": "x", "b": "x"}, "size": "x"}));
+    let chart = at.former.0[0].manager.clone();
+    let leaving = going(&["target"], &["size", "kept"]);
+    let back = at.handed_back(Leaving::Fields(&leaving));
+    assert_eq!(members(&back.returned), [""; 0], "it may be that of what is kept");
+    assert_eq!(members(&back.former), members(&at.former));
+    let waits = Prospect::Waits { for_the_end: vec![chart.clone()] };
+    assert_eq!(at.told(Leaving::Fields(&leaving), &["target"]), [("target".to_owned(), waits)]);
+
+    // In the end all of it goes back, and is told.
+    at.live = object(&back.owners, &["kept", "size", "target"]);
+    assert_eq!(members(&at.handed_back(Leaving::All).returned), ["old.a", "old.b", "size"]);
+    let stays = || Prospect::Stays { returns_to: vec![chart.clone()], stays_with: vec![] };
+    let elsewhere = || Prospect::Elsewhere { returns_to: chart.clone() };
+    let told = at.told(Leaving::All, &["kept", "size"]);
+    let all =
+        [("kept", stays()), ("size", stays()), ("old.a", elsewhere()), ("old.b", elsewhere())];
+    assert_eq!(told, all.map(|(path, prospect)| (path.to_owned(), prospect)));
+}
+
+#[test]
+fn what_has_other_words_goes_back_once_all_that_stays_has_the_same_ones() {
+    let theirs = json!({"old": {"a": "x"}, "size": "x", "kept": "x"});
+    let at = TwoVersions::with(theirs);
+    let leaving = going(&["target"], &["size", "kept"]);
+    let back = at.handed_back(Leaving::Fields(&leaving));
+    assert_eq!(members(&back.returned), ["old.a"], "the other is there no more");
+    assert!(!members(&back.former).contains(&"old.a".to_owned()));
+    assert_eq!(forget(&at.former, &leaving, "v2", Readings::NONE), at.former, "nobody looked");
 }
 
 /// Owners over a handful of fields, ours among them.
@@ -268,7 +373,7 @@ proptest! {
     ) {
         let after = taken(&before, &path_set(&ours));
         let former = lost(&before, &after, OURS);
-        let back = hand_back(&after, OURS, &former, Leaving::All).unwrap();
+        let back = hand_back(&after, OURS, &former, Leaving::All, Readings::NONE).unwrap();
         prop_assert_eq!(sorted(&back.owners), sorted(&before));
     }
 
@@ -279,7 +384,7 @@ proptest! {
     ) {
         let after = taken(&before, &path_set(&ours));
         let former = lost(&before, &after, OURS);
-        let back = hand_back(&after, OURS, &former, Leaving::All).unwrap();
+        let back = hand_back(&after, OURS, &former, Leaving::All, Readings::NONE).unwrap();
         for entry in &back.returned.0 {
             prop_assert!(entry.fields.difference(&path_set(&ours)).is_empty());
         }
@@ -317,7 +422,7 @@ proptest! {
         let live = object(&now, &names);
         let gvk = crate::identity::Gvk::new("v1", "ConfigMap");
         let outlook =
-            Outlook { live: &live, gvk: &gvk, manager: OURS, former: &former, leaving: going };
+            Outlook { live: &live, elsewhere: &BTreeMap::new(), gvk: &gvk, manager: OURS, former: &former, leaving: going };
         let fields: Vec<_> = ours
             .iter()
             .filter(|name| {
@@ -326,12 +431,13 @@ proptest! {
             })
             .map(|name| patched(name, &[]))
             .collect();
-        let done = hand_back(&now, OURS, &former, going).map_or(now, |back| back.owners);
+        let done = hand_back(&now, OURS, &former, going, Readings::NONE).map_or(now, |back| back.owners);
         for (path, prospect) in outlook.of(&fields).unwrap() {
             let mut holders: Vec<_> = done.holders(&path).map(|m| (&m.name, m.operation)).collect();
             holders.sort_unstable();
             match prospect {
                 Prospect::Absent => prop_assert!(!there.contains(&path.to_string())),
+                Prospect::Waits { .. } | Prospect::Elsewhere { .. } => prop_assert!(false),
                 Prospect::Stays { returns_to, stays_with } => {
                     prop_assert!(there.contains(&path.to_string()));
                     let all = returns_to.iter().chain(&stays_with);
@@ -352,7 +458,7 @@ proptest! {
         let reversed = |owners: &Owners| Owners(owners.0.iter().rev().cloned().collect());
         let back = |before: &Owners, after: &Owners| {
             let former = lost(before, after, OURS);
-            sorted(&hand_back(after, OURS, &former, Leaving::All).unwrap().owners)
+            sorted(&hand_back(after, OURS, &former, Leaving::All, Readings::NONE).unwrap().owners)
         };
         prop_assert_eq!(back(&before, &after), back(&reversed(&before), &reversed(&after)));
     }

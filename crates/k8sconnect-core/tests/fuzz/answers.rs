@@ -7,7 +7,7 @@ use damage::{json, settings, swiftly};
 use k8sconnect_core::blast;
 use k8sconnect_core::field::fields_v1;
 use k8sconnect_core::handback::{
-    Company, Extent, Leaving, Loss, Patched, Tenure, hand_back, lost, record,
+    Company, Extent, Leaving, Loss, Patched, Readings, Tenure, hand_back, lost, record,
 };
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::ignore::Ignoring;
@@ -125,7 +125,7 @@ proptest! {
                 ours: MANAGER, version: "v1", fields: &fields, then: &before, company: Company::None,
             });
             let record = record(&lost, Loss { lost: &lost, after: &after, tenure });
-            if let Some(done) = hand_back(&after, MANAGER, &record, Leaving::All) {
+            if let Some(done) = hand_back(&after, MANAGER, &record, Leaving::All, Readings::NONE) {
                 let sent = Owners::from_managed_fields(&done.owners.to_managed_fields()).unwrap();
                 prop_assert!(sent.0.iter().all(|entry| entry.manager.name != MANAGER));
             }

@@ -4,9 +4,9 @@
 //! earlier try was answered and the answer lost, reads again: where nothing of ours is left, there
 //! is nothing to do.
 
-use k8sconnect_cluster::{Cluster, Edit, Error, Found, Location, Mark, Served, Targets};
-use k8sconnect_core::handback::{self, Handback, Leaving, Readings, hand_back};
-use k8sconnect_core::identity::{Gvk, ObjectKey, patch_annotation};
+use k8sconnect_cluster::{Cluster, Edit, Error, Found, Location, Mark, Targets};
+use k8sconnect_core::handback::{Handback, Leaving, hand_back};
+use k8sconnect_core::identity::{ObjectKey, patch_annotation};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::manager_of;
 use k8sconnect_core::rejection::Rejection;
@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
 
 use super::TRIES;
+use super::elsewhere::Elsewhere;
 use super::held::Held;
 use super::model::PatchModel;
 use super::note::Note;
@@ -107,12 +108,12 @@ pub(crate) async fn end(
         .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
     let (manager, annotation) = (manager_of(id), patch_annotation(id));
     let mark = Mark::Removed { annotation: &annotation };
-    let Some(former) =
-        still_there(targets, location, key, live, former, (&owners, &manager)).await?
-    else {
+    let elsewhere = Elsewhere::read(targets, location, former).await;
+    let elsewhere = elsewhere.map_err(|error| messages::patch::not_handed_back(key, &error))?;
+    let Some(readings) = elsewhere.beside(live) else {
         return Ok(End::Disturbed);
     };
-    let released = match hand_back(&owners, &manager, &former, Leaving::All) {
+    let released = match hand_back(&owners, &manager, former, Leaving::All, readings) {
         Some(back) => release(targets, location, key, live, &back, mark, &manager).await?,
         // Others took everything meanwhile; only the note is left.
         None if Note::is_on(live, id) => {
@@ -123,37 +124,6 @@ pub(crate) async fn end(
         None => return Ok(End::Nothing),
     };
     Ok(if released.is_some() { End::Made } else { End::Disturbed })
-}
-
-/// The losses that can go back: of those that were written down in another version than ours, the
-/// object tells what is gone or others', if it is read in that one. `None` if somebody wrote in between.
-/// A version that is served no more tells nothing.
-async fn still_there(
-    targets: &Targets,
-    location: &Location,
-    key: &ObjectKey,
-    live: &Json,
-    former: &Owners,
-    (now, manager): (&Owners, &str),
-) -> Result<Option<Owners>, Diagnostics> {
-    let failed = |error| Diagnostics::from(messages::patch::not_handed_back(key, &error));
-    let mut former = former.clone();
-    for version in handback::other_versions(&former, &location.kind.gvk.api_version()) {
-        let gvk = Gvk::new(&version, &location.kind.gvk.kind);
-        let Served::Yes(kind) = targets.kind(&gvk).await.map_err(failed)? else {
-            continue;
-        };
-        let there = Location { kind, ..location.clone() };
-        let Found::Object(answer) = targets.get(&there).await.map_err(failed)? else {
-            continue;
-        };
-        if answer.object["metadata"]["resourceVersion"] != live["metadata"]["resourceVersion"] {
-            return Ok(None);
-        }
-        let readings = Readings { version: &version, theirs: &answer.object, ours: live };
-        former = handback::still_there(former, readings, now, manager);
-    }
-    Ok(Some(former))
 }
 
 /// Whether it can be told by what is remembered where the patch was made. State of the Go provider

@@ -1,35 +1,52 @@
 //! What a plan says of fields that go back: worked out as the hand-back itself is, on the object as
 //! it was last seen.
 
-use k8sconnect_cluster::{Found, Targets};
+use k8sconnect_cluster::{Found, Location, Targets};
 use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::handback::{Departure, Division, Extent, Leaving, Outlook, Patched};
+use k8sconnect_core::field::fields_v1::FieldsV1Error;
+use k8sconnect_core::handback::{
+    Departure, Division, Extent, Leaving, Outlook, Patched, Prospect, other_versions,
+};
 use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{Outcome, manager_of};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
+use super::elsewhere::Elsewhere;
 use super::held::Held;
 use super::note::Note;
 use crate::messages;
 use crate::messages::patch::Going;
 use crate::session::Session;
 
+/// Where an object is found.
+type At<'a> = (&'a Targets, &'a Location);
+
 /// All of a patch, which ends on this object. Where the object cannot be looked at, nothing is said:
 /// the hand-back will fail for the same reason, and say that.
 pub(crate) async fn end(session: &Session, held: &Held) -> Diagnostics {
-    match last_seen(session, held).await {
-        Some(live) => {
-            let mut all = messages::patch::going(&held.key, &live, Going::Ends);
-            all.extend(told(held, &live, Leaving::All, &held.patched(&live)));
-            all
-        }
-        None => Diagnostics::new(),
-    }
+    let Some(live) = last_seen(session, held).await else {
+        return Diagnostics::new();
+    };
+    let mut all = messages::patch::going(&held.key, &live, Going::Ends);
+    let former = held.former(&live);
+    let elsewhere = match other_versions(&former, &held.key.gvk.api_version()).is_empty() {
+        true => Elsewhere::default(),
+        false => match whereabouts(session, held).await {
+            Some((targets, location)) => seen((&targets, &location), &former).await,
+            None => Elsewhere::default(),
+        },
+    };
+    let (manager, leaving) = (held.manager(), Leaving::All);
+    let outlook = outlook(&held.key, &live, &elsewhere, &manager, &former, leaving);
+    all.extend(worded(&held.key, outlook.of_all(&held.patched(&live))));
+    all
 }
 
 /// Some fields, which leave the patch.
-pub(crate) fn departure(
+pub(crate) async fn departure(
+    at: At<'_>,
     held: &Held,
     live: &Json,
     leaving: &Departure,
@@ -37,12 +54,25 @@ pub(crate) fn departure(
 ) -> Diagnostics {
     let mut fields = held.patched(live);
     fields.retain(|field| left.contains(&field.path));
-    told(held, live, Leaving::Fields(leaving), &fields)
+    if fields.is_empty() {
+        return Diagnostics::new();
+    }
+    let (manager, former) = (held.manager(), held.former(live));
+    let elsewhere = seen(at, &former).await;
+    let leaving = Leaving::Fields(leaving);
+    let outlook = outlook(&held.key, live, &elsewhere, &manager, &former, leaving);
+    worded(&held.key, outlook.of_all(&fields))
 }
 
 /// The fields that a patch gives up when it is made anew by another text, as its note on the object
 /// tells: state is not shown to the plan of what is tainted.
-pub(crate) fn remaking(key: &ObjectKey, live: &Json, id: &str, next: &Outcome) -> Diagnostics {
+pub(crate) async fn remaking(
+    at: At<'_>,
+    key: &ObjectKey,
+    live: &Json,
+    id: &str,
+    next: &Outcome,
+) -> Diagnostics {
     let Some(Note { former, fields, .. }) = Note::on(live, id) else {
         return Diagnostics::new();
     };
@@ -52,22 +82,40 @@ pub(crate) fn remaking(key: &ObjectKey, live: &Json, id: &str, next: &Outcome) -
     let fields: Vec<_> = left
         .map(|path| Patched { recorded: division.holders(&former, &path, extent), extent, path })
         .collect();
-    let (manager, leaving) = (manager_of(id), Leaving::All);
-    let outlook = Outlook { live, gvk: &key.gvk, manager: &manager, former: &former, leaving };
-    worded(key, &outlook, &fields)
+    let elsewhere = seen(at, &former).await;
+    let manager = manager_of(id);
+    let outlook = outlook(key, live, &elsewhere, &manager, &former, Leaving::All);
+    worded(key, outlook.of(&fields))
 }
 
-fn told(held: &Held, live: &Json, leaving: Leaving<'_>, fields: &[Patched]) -> Diagnostics {
-    let (manager, former) = (held.manager(), held.former(live));
-    let outlook = Outlook { live, gvk: &held.key.gvk, manager: &manager, former: &former, leaving };
-    worded(&held.key, &outlook, fields)
+/// The object in other versions. Where it cannot be read, that tells nothing.
+async fn seen((targets, location): At<'_>, former: &Owners) -> Elsewhere {
+    Elsewhere::read(targets, location, former).await.unwrap_or_default()
 }
 
-fn worded(key: &ObjectKey, outlook: &Outlook<'_>, fields: &[Patched]) -> Diagnostics {
-    match outlook.of(fields) {
+fn outlook<'a>(
+    key: &'a ObjectKey,
+    live: &'a Json,
+    elsewhere: &'a Elsewhere,
+    manager: &'a str,
+    former: &'a Owners,
+    leaving: Leaving<'a>,
+) -> Outlook<'a> {
+    Outlook { live, elsewhere: &elsewhere.0, gvk: &key.gvk, manager, former, leaving }
+}
+
+fn worded(key: &ObjectKey, told: Result<Vec<(FieldPath, Prospect)>, FieldsV1Error>) -> Diagnostics {
+    match told {
         Ok(prospects) => messages::patch::returns(key, &prospects),
         Err(error) => messages::object::ownership_unreadable(key, &error).into(),
     }
+}
+
+async fn whereabouts(session: &Session, held: &Held) -> Option<(Targets, Location)> {
+    let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
+    let targets = Targets::from(&*entered.ok()??);
+    let location = held.location(&targets).await.ok()?;
+    Some((targets, location))
 }
 
 /// The object as this process read it, or as it is now. Only the one that was patched tells.
@@ -75,9 +123,7 @@ async fn last_seen(session: &Session, held: &Held) -> Option<Json> {
     if let Some(live) = session.memory.look_up(held.id()) {
         return Some(live).filter(|live| held.is_same_object(live));
     }
-    let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
-    let targets = Targets::from(&*entered.ok()??);
-    let location = held.location(&targets).await.ok()?;
+    let (targets, location) = whereabouts(session, held).await?;
     match targets.get(&location).await.ok()? {
         Found::Object(answer) => Some(answer.object).filter(|live| held.is_same_object(live)),
         Found::Absent(_) | Found::NotServed(_) => None,

@@ -36,7 +36,8 @@ fn what_stays_of_a_list_that_leaves_stays_ours_and_on_record() {
     let stays = Projection([shown("env[name=A].value")].into());
     let left = ["env", r#"tolerations[={"key":"spot"}]"#].map(path).into_iter().collect();
     let departure = Departure::of(left, &stays, &after.0[0].fields);
-    let back = hand_back(&after, OURS, &former, Leaving::Fields(&departure)).unwrap();
+    let back =
+        hand_back(&after, OURS, &former, Leaving::Fields(&departure), Readings::NONE).unwrap();
     let holders = |owners: &Owners, text: &str| -> Vec<String> {
         owners.holders(&path(text)).map(|it| it.name.clone()).collect()
     };
@@ -48,7 +49,7 @@ fn what_stays_of_a_list_that_leaves_stays_ours_and_on_record() {
     let stays = Projection([shown("tolerations[=\"a\"]")].into());
     let left = ["tolerations[=\"b\"]"].map(path).into_iter().collect();
     let departure = Departure::of(left, &stays, &after.0[0].fields);
-    assert_eq!(hand_back(&after, OURS, &former, Leaving::Fields(&departure)), None);
+    assert_eq!(hand_back(&after, OURS, &former, Leaving::Fields(&departure), Readings::NONE), None);
 }
 
 /// What is on record once we have restored `spec.mine` and `spec.image`, which `kubectl-edit` took from
@@ -94,10 +95,10 @@ fn who_takes_our_fields_and_loses_them_again_is_no_former_owner_and_its_victim_i
 fn a_field_that_leaves_takes_its_losses_along_though_nothing_of_it_is_ours() {
     let former = lost(&before(), &after(), OURS);
     let leaving = leaving(&["spec.replicas"]);
-    let left = forget(&former, &leaving, "apps/v1");
+    let left = forget(&former, &leaving, "apps/v1", Readings::NONE);
     assert_eq!(left.holders(&"spec.replicas".parse().unwrap()).count(), 0);
     assert_eq!(left.holders(&"spec.image".parse().unwrap()).count(), 2);
-    assert_eq!(forget(&former, &leaving, "apps/v2"), former);
+    assert_eq!(forget(&former, &leaving, "apps/v2", Readings::NONE), former);
 }
 
 /// Found by a random story: operations name the fields of a map that is owned whole.

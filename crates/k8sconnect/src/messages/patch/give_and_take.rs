@@ -38,16 +38,26 @@ fn in_the_end(changes: &[FieldNotice]) -> String {
         true => "to who holds it now, or, where that is another patch, to who held it before that",
         false => "to who holds it now",
     };
-    match changes.iter().filter(|change| change.next.is_none()).count() {
-        0 => format!("Destroying the patch gives each field back {back}; its value stays."),
-        removed if removed == changes.len() => {
-            "Destroying the patch does not bring back what it removed.".to_owned()
+    let removed = changes.iter().filter(|change| change.next.is_none()).count();
+    let emptied = changes.iter().filter(|change| is_emptied(change)).count();
+    let mut told = format!("Destroying the patch gives each field back {back}; its value stays");
+    match (removed, emptied) {
+        (0, 0) => {}
+        _ if removed + emptied == changes.len() => {
+            return "Destroying the patch does not bring back what it removed.".to_owned();
         }
-        _ => format!(
-            "Destroying the patch gives each field back {back}; its value stays, and what was \
-             removed does not come back."
-        ),
+        _ => told.push_str(", and what was removed does not come back"),
     }
+    if emptied > 0 {
+        told.push_str(". A list that is left empty goes to nobody if only its items are held now");
+    }
+    told.push('.');
+    told
+}
+
+/// Whether a list loses all of its items.
+fn is_emptied(change: &FieldNotice) -> bool {
+    change.next.as_deref() == Some("[]") && change.now != change.next
 }
 
 /// What goes because the patch replaces what holds it: items of lists, fields of maps.
@@ -179,6 +189,7 @@ pub(crate) fn returns(key: &ObjectKey, prospects: &[(FieldPath, Prospect)]) -> D
     lines.extend(more(prospects.len()));
     let anybody = prospects.iter().any(|(_, prospect)| {
         matches!(prospect, Prospect::Stays { returns_to, .. } if !returns_to.is_empty())
+            || matches!(prospect, Prospect::Elsewhere { .. })
     });
     let (what, advice) = match anybody {
         true => ("handed back", "; whoever gets a field back may change it"),
@@ -200,6 +211,16 @@ fn prospect((path, prospect): &(FieldPath, Prospect)) -> String {
     let all = |managers: &[Manager]| managers.iter().map(manager).collect::<Vec<_>>().join(", ");
     match prospect {
         Prospect::Absent => format!("  {path} stays absent"),
+        Prospect::Waits { for_the_end } => format!(
+            "  {path} stays as it is, and returns to {} when the patch ends: in another \
+             API version it cannot be told from what the patch still sets",
+            all(for_the_end)
+        ),
+        Prospect::Elsewhere { returns_to } => format!(
+            "  {path}, as `{}` has it, returns to {}",
+            returns_to.api_version,
+            manager(returns_to)
+        ),
         Prospect::Stays { returns_to, stays_with } => {
             match (returns_to.as_slice(), stays_with.as_slice()) {
                 ([], []) => format!("  {path} stays as it is, held by nobody"),

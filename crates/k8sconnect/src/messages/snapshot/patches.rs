@@ -29,6 +29,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         (path("spec.paused"), stays(vec![], vec![])),
         (path("spec.replicas"), stays(vec![hpa.clone(), helm()], vec![])),
         (path("spec.strategy"), stays(vec![], vec![helm()])),
+        (path("spec.target"), Prospect::Waits { for_the_end: vec![helm()] }),
+        (path("spec.metrics"), Prospect::Elsewhere { returns_to: helm() }),
     ];
     let verdict = Verdict {
         changes: vec![notice("spec.replicas", &[hpa], [None, Some("2"), Some("5")])],
@@ -188,6 +190,11 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.extend(patch::finalizers(key, &going, &held(None, &[])));
     messages.extend(patch::finalizers(key, &held(None, &[]), &held(None, &["example.com/a"])));
     messages.extend(patch::takes(key, &verdict));
+    let emptied = notice("spec.tags", &[helm()], [None, Some(r#"["a"]"#), Some("[]")]);
+    let changes = [verdict.changes.clone(), vec![emptied]].concat();
+    for changes in [changes[1..].to_vec(), changes] {
+        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }));
+    }
     let removed = notice("metadata.labels.team", &[helm()], [None, Some("blue"), None]);
     for kept in [vec![], verdict.changes.clone()] {
         let changes = kept.into_iter().chain([removed.clone()]).collect();

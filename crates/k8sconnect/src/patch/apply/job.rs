@@ -7,7 +7,7 @@ use std::time::Duration;
 use k8sconnect_cluster::{Error, Found, Location, Mark};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{
-    Company, Division, Extent, Leaving, Loss, Tenure, forget, hand_back, record,
+    Company, Departure, Division, Extent, Leaving, Loss, Tenure, forget, hand_back, record,
 };
 use k8sconnect_core::identity::patch_annotation;
 use k8sconnect_core::owners::Owners;
@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use super::Work;
 use crate::messages::patch::{Sent, Stage};
 use crate::patch::delete::{self, release};
+use crate::patch::elsewhere::Elsewhere;
 use crate::patch::foresight;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
@@ -121,14 +122,20 @@ impl Job<'_> {
         if !trial.verdict.contested.is_empty() {
             return self.take_over(&live, &trial).await;
         }
-        let mut former = match (past, self.held) {
+        let former = match (past, self.held) {
             (Some(_), Some(held)) => held.former(&live),
             _ => note.as_ref().map(|note| note.former.clone()).unwrap_or_default(),
         };
         let leaving = trial.leaving(&live, &manager, &former).map_err(unreadable)?;
+        let elsewhere = self.elsewhere(&leaving, &former).await?;
+        let Some(readings) = elsewhere.beside(&live) else {
+            return Ok(Step::Again);
+        };
+        let remaining = forget(&former, &leaving, &key.gvk.api_version(), readings);
         let all = Owners::of_object(&live).map_err(unreadable)?;
         if !leaving.is_empty()
-            && let Some(back) = hand_back(&all, &manager, &former, Leaving::Fields(&leaving))
+            && let Some(back) =
+                hand_back(&all, &manager, &former, Leaving::Fields(&leaving), readings)
         {
             let uid = live["metadata"]["uid"].as_str().map(ToOwned::to_owned);
             let note =
@@ -142,8 +149,7 @@ impl Job<'_> {
                 None => return Ok(Step::Again),
             }
         }
-        former = forget(&former, &leaving, &key.gvk.api_version());
-        let former = self.recorded(&former, &live, &trial).map_err(unreadable)?;
+        let former = self.recorded(&remaining, &live, &trial).map_err(unreadable)?;
         let note = trial.note(digest.clone(), former.clone());
         note.check(key, &trial.answer, Some(self.id))?;
         let content = surgery.content_of(&trial);
@@ -173,6 +179,19 @@ impl Job<'_> {
                 None => Err(surgery.not_taken(&error, &live, Sent::Write)),
             },
         }
+    }
+
+    /// The object in other versions, if something leaves that its former owner wrote in one of them.
+    async fn elsewhere(
+        &self,
+        leaving: &Departure,
+        former: &Owners,
+    ) -> Result<Elsewhere, Diagnostics> {
+        if leaving.is_empty() {
+            return Ok(Elsewhere::default());
+        }
+        let read = Elsewhere::read(&self.work.targets, self.location, former).await;
+        read.map_err(|error| messages::patch::not_handed_back(self.work.key(), &error).into())
     }
 
     /// The object after a write that was carried out though the server did not say so. The note

@@ -123,7 +123,7 @@ impl Asked<'_> {
         let is_news = held.stored.unread.is_some()
             || held.patch.as_ref().is_none_or(|former| former != self.patch);
         if seen == Sighting::Refreshed || told_before != version || is_news {
-            self.tell(held, &live, &trial, notices)?;
+            self.tell(held, &live, &trial, notices).await?;
         }
         remember(self.session, self.patch, Some(held.id()), &live, &trial);
         let mut state = later(proposed, Some(held));
@@ -206,7 +206,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    fn tell(
+    async fn tell(
         &self,
         held: &Held,
         live: &Json,
@@ -232,7 +232,8 @@ impl Asked<'_> {
         notices.extend(messages::patch::outdone(key, verdict));
         let (left, outdone) = (verdict.left.iter(), &verdict.outdone);
         let left: Vec<_> = left.filter(|path| !outdone.contains(path)).cloned().collect();
-        notices.extend(outlook::departure(held, live, &leaving, &left));
+        let at = (self.targets, self.location);
+        notices.extend(outlook::departure(at, held, live, &leaving, &left).await);
         Ok(())
     }
 }

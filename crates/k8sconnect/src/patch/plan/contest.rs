@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
-use k8sconnect_core::handback::{Leaving, hand_back};
+use k8sconnect_core::handback::{Leaving, Readings, hand_back};
 use k8sconnect_core::owners::{Manager, Owners};
 use k8sconnect_core::patch::manager_of;
 use serde_json::Value as Json;
@@ -38,7 +38,8 @@ impl Asked<'_> {
                 Succession::None => continue,
                 Succession::Replaced => {}
                 Succession::Tainted => {
-                    notices.extend(outlook::remaking(key, live, id, &trial.outcome));
+                    let at = (self.targets, self.location);
+                    notices.extend(outlook::remaking(at, key, live, id, &trial.outcome).await);
                 }
             }
             preceding.push(holder.clone());
@@ -103,7 +104,7 @@ fn handed_back(live: &Json, ending: &[Manager]) -> Result<Owners, FieldsV1Error>
     let mut returned = Owners::default();
     for holder in ending {
         let former = Note::on(live, id_of(holder)).map(|note| note.former).unwrap_or_default();
-        let back = hand_back(&now, &holder.name, &former, Leaving::All);
+        let back = hand_back(&now, &holder.name, &former, Leaving::All, Readings::NONE);
         returned.0.extend(back.into_iter().flat_map(|back| back.returned.0));
     }
     Ok(returned)

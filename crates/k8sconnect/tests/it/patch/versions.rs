@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use testkit::Target;
-use tfplugin::harness::Action;
+use tfplugin::harness::{Action, State};
 
 use super::{PATCH, Ward, configuration, object, owners, refused, said};
 use crate::unserved::definition;
@@ -151,6 +151,138 @@ async fn newer_autoscaler() -> Ward {
     world.cluster.act_as("helm").apply(&v2).await.unwrap();
     let target = Target::new("autoscaling/v1", "HorizontalPodAutoscaler", ns.as_str(), "web");
     Ward::of(world, target)
+}
+
+fn entry_of(name: &str, all: &[String]) -> String {
+    let manager = format!(r#""manager":"{name}""#);
+    all.iter().find(|it| it.contains(&manager)).cloned().unwrap()
+}
+
+async fn end_foretold(ward: &Ward, state: &State) -> String {
+    let core = ward.core();
+    let read = core.read(PATCH, state).await.unwrap().present().unwrap();
+    said(&core.plan_destroy(PATCH, &read).await.unwrap().diagnostics)
+}
+
+#[tokio::test]
+async fn a_field_that_leaves_goes_back_to_who_wrote_it_in_another_version() {
+    let ward = newer_autoscaler().await;
+    let before = owners(&ward.live().await);
+    let set = |path: &str, value: i32| json!({"op": "replace", "path": path, "value": value});
+    let (min, max) = ("/spec/minReplicas", "/spec/maxReplicas");
+    for (attribute, both, one) in [
+        (
+            "patch",
+            json!({"spec": {"maxReplicas": 9, "minReplicas": 2}}),
+            json!({"spec": {"minReplicas": 2}}),
+        ),
+        (
+            "merge_patch",
+            json!({"spec": {"maxReplicas": 10, "minReplicas": 3}}),
+            json!({"spec": {"minReplicas": 3}}),
+        ),
+        ("json_patch", json!([set(max, 11), set(min, 4)]), json!([set(min, 4)])),
+    ] {
+        let one = one.to_string();
+        let state = ward.create(attribute, &both.to_string()).await;
+        let told = said(&ward.plan(attribute, &one, &state).await.unwrap().diagnostics);
+        assert!(told.contains("spec.maxReplicas returns to `helm` (Apply"), "{attribute}: {told}");
+        let state = ward.change(attribute, &one, &state).await;
+        let helm = entry_of("helm", &owners(&ward.live().await));
+        assert!(helm.contains("f:maxReplicas"), "{attribute}: {helm}");
+        assert!(!helm.contains("f:minReplicas"), "{attribute}: {helm}");
+        ward.settled(attribute, &one, &state).await;
+        let told = end_foretold(&ward, &state).await;
+        assert!(told.contains("spec.minReplicas returns to `helm` (Apply"), "{attribute}: {told}");
+        assert!(!told.contains("maxReplicas"), "{attribute}: {told}");
+        ward.destroy(&state).await;
+        assert_eq!(owners(&ward.live().await), before, "{attribute}");
+    }
+}
+
+#[tokio::test]
+async fn a_field_with_another_path_in_another_version_goes_back_once_nothing_else_has_one() {
+    let ward = newer_autoscaler().await;
+    let before = owners(&ward.live().await);
+    let state =
+        ward.create("patch", "spec: {minReplicas: 2, targetCPUUtilizationPercentage: 70}").await;
+    let text = "spec: {minReplicas: 2}";
+    let told = said(&ward.plan("patch", text, &state).await.unwrap().diagnostics);
+    let back = "spec.targetCPUUtilizationPercentage returns to `helm` (Apply";
+    assert!(told.contains(back), "{told}");
+    let state = ward.change("patch", text, &state).await;
+    let helm = entry_of("helm", &owners(&ward.live().await));
+    assert!(helm.contains("f:metrics") && !helm.contains("f:minReplicas"), "{helm}");
+    let told = end_foretold(&ward, &state).await;
+    assert!(told.contains("spec.minReplicas returns to `helm` (Apply"), "{told}");
+    assert!(!told.contains("metrics") && !told.contains("targetCPU"), "{told}");
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
+}
+
+#[tokio::test]
+async fn what_a_rival_took_is_not_said_to_go_back_in_another_version() {
+    let ward = newer_autoscaler().await;
+    let state = ward.create("patch", "spec: {minReplicas: 2, maxReplicas: 9}").await;
+    let taken = json!({"spec": {"maxReplicas": 12}});
+    ward.world.cluster.act_as("bob").merge_patch(&ward.target, taken).await.unwrap();
+    let told = end_foretold(&ward, &state).await;
+    assert!(told.contains("spec.maxReplicas stays with `bob`"), "{told}");
+    assert!(told.contains("spec.minReplicas returns to `helm`"), "{told}");
+    ward.destroy(&state).await;
+    let after = owners(&ward.live().await);
+    assert!(!entry_of("helm", &after).contains("f:maxReplicas"), "{after:?}");
+    assert!(entry_of("bob", &after).contains("f:maxReplicas"), "{after:?}");
+}
+
+#[tokio::test]
+async fn a_list_whose_items_are_gone_goes_back_to_nobody_whatever_version_they_were_written_in() {
+    let world = World::new().await;
+    let mut definition =
+        definition(&world, "Namespaced", &[("v1", true, true), ("v1beta1", true, false)]);
+    let lists = json!({
+        "tags": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+        "rules": {"type": "array", "x-kubernetes-list-type": "map",
+                  "x-kubernetes-list-map-keys": ["name"],
+                  "items": {"type": "object", "required": ["name"], "properties": {
+                      "name": {"type": "string"}, "to": {"type": "string"}}}}});
+    let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {
+        "spec": {"type": "object", "properties": lists}}}});
+    for n in 0..2 {
+        definition["spec"]["versions"][n]["schema"] = schema.clone();
+    }
+    world.cluster.act_as("admin").apply(&definition).await.unwrap();
+    world.await_served(&definition).await;
+    let ns = world.namespace.name().to_owned();
+    let mut target = None;
+    for version in ["v1", "v1beta1"] {
+        let api_version = format!("{ns}.example.com/{version}");
+        let mut widget = object(&api_version, "Widget", version, &ns);
+        widget["spec"] = json!({"tags": ["a"], "rules": [{"name": "b", "to": "c"}]});
+        world.cluster.act_as("argo").apply(&widget).await.unwrap();
+        target = Some(Target {
+            api_version: format!("{ns}.example.com/v1"),
+            ..Target::of(&widget).unwrap()
+        });
+    }
+    let mut ward = Ward::of(world, target.unwrap());
+    for name in ["v1", "v1beta1"] {
+        name.clone_into(&mut ward.target.name);
+        let config = ward.config("merge_patch", r#"{"spec": {"tags": [], "rules": []}}"#);
+        let plan = ward.core().plan(PATCH, &config, None).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(!told.contains("gives each field back"), "{name}: {told}");
+        let state = ward.core().create(PATCH, &config).await.unwrap();
+        let told = end_foretold(&ward, &state).await;
+        for list in ["spec.tags", "spec.rules"] {
+            let line = format!("{list} stays as it is, held by nobody");
+            assert!(told.contains(&line), "{name}: {told}");
+        }
+        ward.destroy(&state).await;
+        let after = owners(&ward.live().await).concat();
+        assert!(!after.contains("f:tags") && !after.contains("f:rules"), "{name}: {after}");
+    }
+    ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
 }
 
 #[tokio::test]
