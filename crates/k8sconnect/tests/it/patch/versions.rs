@@ -221,6 +221,33 @@ async fn a_field_with_another_path_in_another_version_goes_back_once_nothing_els
 }
 
 #[tokio::test]
+async fn a_field_that_cannot_be_told_from_one_that_stays_goes_back_in_the_end() {
+    let (ward, mut v1) = autoscaler().await;
+    let policy = json!({"Type": "Pods", "Value": 1, "PeriodSeconds": 60});
+    let down =
+        json!({"StabilizationWindowSeconds": 60, "SelectPolicy": "Max", "Policies": [policy]});
+    let behavior = json!({"ScaleUp": down, "ScaleDown": down}).to_string();
+    v1["metadata"]["annotations"] = json!({"autoscaling.alpha.kubernetes.io/behavior": behavior});
+    ward.world.cluster.act_as("chart").apply(&v1).await.unwrap();
+    let before = owners(&ward.live().await);
+    let down = "behavior: {scaleDown: {stabilizationWindowSeconds: 90}}";
+    let state = ward.create("patch", &format!("spec: {{{METRICS}, {down}}}")).await;
+    let text = format!("spec: {{{METRICS}}}");
+    let told = said(&ward.plan("patch", &text, &state).await.unwrap().diagnostics);
+    let waits = "stabilizationWindowSeconds stays as it is, and returns to `chart` (Apply";
+    assert!(told.contains(waits), "{told}");
+    let state = ward.change("patch", &text, &state).await;
+    let told = end_foretold(&ward, &state).await;
+    assert!(told.contains("spec.metrics returns to `chart`"), "{told}");
+    assert!(
+        told.contains(r#"behavior"], as `autoscaling/v1` has it, returns to `chart`"#),
+        "{told}"
+    );
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
+}
+
+#[tokio::test]
 async fn what_a_rival_took_is_not_said_to_go_back_in_another_version() {
     let ward = newer_autoscaler().await;
     let state = ward.create("patch", "spec: {minReplicas: 2, maxReplicas: 9}").await;
