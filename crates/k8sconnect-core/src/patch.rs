@@ -21,6 +21,7 @@ mod item;
 mod judge;
 mod mark;
 mod meant;
+mod nulls;
 mod oddity;
 mod operation;
 mod outcome;

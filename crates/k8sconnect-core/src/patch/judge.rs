@@ -101,7 +101,8 @@ impl Patch {
         let next = Owners::of_object(answer.object)?;
         let ours_next = without_marks(next.applied_by(answer.manager));
         let here = Written { object: live, manager: answer.manager };
-        let leaves = leaves_now(self, &ours_next, &outcome.footprints, here)?;
+        let mut leaves = leaves_now(self, &ours_next, &outcome.footprints, here)?;
+        self.where_null_comes(outcome, live, &mut leaves);
         let (texts_now, texts_next) = (there(&leaves, key), there(&outcome.leaves, key));
         let lost = without_ours(&lost(&now, &next, manager), manager);
         // Whoever wrote `stringData` of a Secret holds `data` under that name, and loses nothing.
@@ -225,7 +226,10 @@ impl Patch {
         manager: &str,
     ) -> Result<Projection, FieldsV1Error> {
         let written = Written { object: live, manager };
-        leaves_now(self, &kept.ours(manager), &self.footprints(&kept.marks), written)
+        let footprints = self.footprints(&kept.marks);
+        let mut leaves = leaves_now(self, &kept.ours(manager), &footprints, written)?;
+        self.where_null_was(kept, live, &mut leaves);
+        Ok(leaves)
     }
 
     /// Whether everything stands as this patch left it. Of a merge patch and of operations the
@@ -359,7 +363,8 @@ fn dropped(
     leaves: &Projection,
 ) -> Vec<(FieldPath, Vec<Value>)> {
     let list = |path: &FieldPath| {
-        let (now, next) = (at(live, path)?.as_array()?, at(answer, path)?);
+        let (now, next) =
+            (at(live, path)?.as_array()?, at(answer, path).filter(|it| it.is_array())?);
         let gone = shape.missing_in(path, now, next);
         (!gone.is_empty()).then(|| (path.clone(), gone))
     };

@@ -2,16 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Form, Manner, Patch};
-use crate::field::{FieldPath, PathElement};
+use super::{Form, Patch};
 use crate::yaml::{self, Position};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Oddity {
     /// A key without quotes that is read as a boolean.
     BooleanKey { written: String, position: Position },
-    /// A field of a partial object without a value: applying it does not remove it.
-    Null(FieldPath),
     /// Whoever owns an object takes it along when it goes.
     OwnerReferences,
 }
@@ -23,11 +20,6 @@ impl Patch {
         let keys = documents.iter().flat_map(yaml::keys_read_as_booleans);
         let mut found: Vec<_> =
             keys.map(|(written, position)| Oddity::BooleanKey { written, position }).collect();
-        if self.manner() == Manner::Apply
-            && let Some(document) = documents.first()
-        {
-            nulls(&document.value, &mut FieldPath::default(), &mut found);
-        }
         found.extend(self.names_owners().then_some(Oddity::OwnerReferences));
         found
     }
@@ -45,21 +37,3 @@ impl Patch {
 }
 
 const OWNERS: [&str; 2] = ["metadata", "ownerReferences"];
-
-fn nulls(value: &Value, path: &mut FieldPath, found: &mut Vec<Oddity>) {
-    let mut below = |element, value| {
-        path.push(element);
-        nulls(value, path, found);
-        path.pop();
-    };
-    match value {
-        Value::Object(map) => {
-            map.iter().for_each(|(name, value)| below(PathElement::field(name.clone()), value));
-        }
-        Value::Array(items) => {
-            items.iter().enumerate().for_each(|(n, item)| below(PathElement::Index(n), item));
-        }
-        Value::Null => found.push(Oddity::Null(path.clone())),
-        _ => {}
-    }
-}

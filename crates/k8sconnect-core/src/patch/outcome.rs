@@ -66,14 +66,16 @@ pub fn leaves_now(
     let mut leaves = BTreeMap::new();
     match &patch.form {
         Form::Apply(manifest) => {
-            return Ok(project(View {
+            let mut leaves = project(View {
                 ours,
                 object,
                 owners: &Owners::of_object(object)?,
                 manager,
                 written: &manifest.as_applied(),
                 secrecy,
-            }));
+            });
+            leaves.0.extend(patch.stored_nulls(ours, object).0);
+            return Ok(leaves);
         }
         Form::Merge(value) => {
             expand(value, &mut FieldPath::default(), object, secrecy, &mut leaves);

@@ -15,7 +15,7 @@ fn key() -> ObjectKey {
     ObjectKey { gvk, namespace: Some("shop".into()), name: "web".into() }
 }
 
-fn read(manner: Manner, text: &str) -> Patch {
+pub(super) fn read(manner: Manner, text: &str) -> Patch {
     Patch::read(manner, text, key()).unwrap()
 }
 

@@ -23,7 +23,7 @@ use super::{paragraphs, span};
 pub(crate) use give_and_take::{ignored, outdone, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
 pub(crate) use namesakes::namesakes;
-pub(crate) use odd::{Going, finalizers, going, hollow, oddities, unheard};
+pub(crate) use odd::{Going, finalizers, going, hollow, oddities, undaunted, unheard};
 pub(crate) use operations::{Stage, cannot};
 pub(crate) use refused::{Sent, not_taken, too_many_fields, unusable};
 pub(crate) use rivals::{held_by_patches, taken_from_patches, wanted_twice};

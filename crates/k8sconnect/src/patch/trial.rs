@@ -349,7 +349,10 @@ impl Surgery<'_> {
     ) -> Result<Trial, Diagnostics> {
         let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
         let written = Written { object: &answer, manager: &manager };
+        let kept = self.past.map(|(_, kept)| kept);
+        let nullified = self.patch.nullified(live, written, kept).map_err(unreadable)?;
         let outcome = self.patch.outcome(written, &script, &shape).map_err(unreadable)?;
+        let outcome = outcome.without(nullified);
         // Of operations their own places tell, before anything is asked.
         if let (Form::Apply(_), Some(found)) = (self.patch.form(), outcome.namesakes(live)) {
             let (key, manner) = (self.patch.key(), self.patch.manner());
@@ -359,7 +362,6 @@ impl Surgery<'_> {
             let (key, secrecy) = (self.patch.key(), self.patch.secrecy());
             return Err(messages::patch::cannot(key, &problem, secrecy, self.stage(live)).into());
         }
-        let kept = self.past.map(|(_, kept)| kept);
         let meant = &Note::meant_by_others(live, self.id);
         let (ours, key) = (self.manager, self.key);
         let scene = Scene { live, answer: written, manager: ours, meant, kept, key };

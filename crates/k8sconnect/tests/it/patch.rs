@@ -12,6 +12,7 @@ mod joined;
 mod late;
 mod limits;
 mod meanwhile;
+mod nulls;
 mod oddities;
 mod refusals;
 mod returned;

@@ -14,34 +14,31 @@ use crate::messages::stuck::what_holds;
 
 pub(crate) fn oddities(key: &ObjectKey, manner: Manner, found: &[Oddity]) -> Diagnostics {
     let attribute = attribute(manner);
-    let nulls: Vec<_> = found
-        .iter()
-        .filter_map(|oddity| match oddity {
-            Oddity::Null(path) => Some(format!("  {path}")),
-            _ => None,
-        })
-        .collect();
-    let mut told: Diagnostics = found
+    found
         .iter()
         .filter_map(|oddity| match oddity {
             Oddity::BooleanKey { written, position } => {
                 Some(on(read_as_boolean(key, written, *position), attribute, key))
             }
             Oddity::OwnerReferences => Some(on(owners(key), attribute, key)),
-            Oddity::Null(_) => None,
         })
-        .collect();
-    if !nulls.is_empty() {
+        .collect()
+}
+
+/// Fields that were written null, and have a value all the same.
+pub(crate) fn undaunted(key: &ObjectKey, fields: &[FieldPath]) -> Diagnostics {
+    let mut told = Diagnostics::new();
+    if !fields.is_empty() {
         let warning = Diagnostic::warning(
             format!("{key}: `null` in `patch` removes nothing"),
             format!(
-                "A partial object is applied, and of a field without a value the API server makes \
-                 an empty one, or a default, or takes no notice of it:\n\n{}\n\nTo remove a field, use `merge_patch`, where `null` means that, or \
-                 `json_patch` with `remove`.",
-                nulls.join("\n")
+                "A partial object is applied, and of these fields without a value the API server \
+                 makes an empty one, or a default, or takes no notice of them:\n\n{}\n\nTo remove \
+                 a field, use `merge_patch`, where `null` means that, or `json_patch` with `remove`.",
+                indented(fields)
             ),
         );
-        told.push(on(warning, attribute, key));
+        told.push(on(warning, attribute(Manner::Apply), key));
     }
     told
 }

@@ -204,12 +204,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.extend(patch::outdone(key, &Verdict { outdone, ..Verdict::default() }));
     messages.extend(patch::spared(key, &[path("metadata.labels")]));
     messages.extend(patch::ignored(key, &[ignored]));
-    let odd = [
-        Oddity::BooleanKey { written: "on".into(), position },
-        Oddity::Null(path("spec.paused")),
-        Oddity::OwnerReferences,
-    ];
+    let odd = [Oddity::BooleanKey { written: "on".into(), position }, Oddity::OwnerReferences];
     messages.extend(patch::oddities(key, Manner::Apply, &odd));
+    messages.extend(patch::undaunted(key, &[path("spec.paused")]));
     let metadata = json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a.b/c"]});
     let target = json!({ "metadata": metadata });
     for becomes in [patch::Going::Made, patch::Going::Stands, patch::Going::Ends] {

@@ -253,6 +253,7 @@ impl Job<'_> {
         let manager = self.manager();
         let written = Written { object: &after, manager: &manager };
         let outcome = self.work.patch.outcome(written, &trial.script, &trial.shape)?;
+        let outcome = outcome.without(trial.outcome.missing_in(&after));
         let lost = trial.verdict.lost.clone();
         Ok(Done { before, after, outcome, former, lost, warnings: vec![] })
     }

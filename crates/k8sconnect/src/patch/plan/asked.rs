@@ -68,6 +68,7 @@ impl Asked<'_> {
         notices.extend(messages::patch::takes(key, &trial.verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         self.tell_besides(&live, &trial, notices)?;
+        self.tell_nulls(&trial, notices)?;
         trial.note(String::new(), trial.verdict.lost.clone()).check(key, &trial.answer, None)?;
         remember(self.session, self.patch, None, &live, &trial);
         self.note_changed(&slot(self.patch, None), &live, &trial);
@@ -206,6 +207,16 @@ impl Asked<'_> {
         Ok(())
     }
 
+    /// Nulls that remove nothing.
+    fn tell_nulls(&self, trial: &Trial, notices: &mut Diagnostics) -> Result<(), Diagnostics> {
+        let key = self.patch.key();
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
+        let written = Written { object: &trial.answer, manager: &trial.manager };
+        let undaunted = self.patch.undaunted(written).map_err(unreadable)?;
+        notices.extend(messages::patch::undaunted(key, &undaunted));
+        Ok(())
+    }
+
     async fn tell(
         &self,
         held: &Held,
@@ -226,6 +237,10 @@ impl Asked<'_> {
         notices.extend(messages::patch::takes(key, verdict));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         self.tell_besides(live, trial, notices)?;
+        // It is told with the text that brings it.
+        if held.patch.as_ref() != Some(self.patch) {
+            self.tell_nulls(trial, notices)?;
+        }
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let leaving =
             trial.leaving(live, &held.manager(), &held.former(live)).map_err(unreadable)?;

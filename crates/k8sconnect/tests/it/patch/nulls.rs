@@ -1,0 +1,157 @@
+//! `null` in a partial object: a value like any other where the server keeps it, and told as no more
+//! than what comes of it elsewhere.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+use testkit::Target;
+use tfplugin::harness::State;
+use tfplugin::{Data, Value};
+
+use super::{DEPLOYMENT, PATCH, Ward, leaves, map, object, owners, said};
+use crate::unserved::definition;
+use crate::world::World;
+
+/// A widget of helm's with fields that may be null.
+async fn widget() -> (Ward, Json) {
+    let world = World::new().await;
+    let text = json!({"type": "string", "nullable": true});
+    let mut definition = definition(&world, "Namespaced", &[("v1", true, true)]);
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = json!({"type": "object",
+        "properties": {"spec": {"type": "object", "properties": {
+            "nul": text, "min": {"type": "integer"},
+            "row": {"type": "array", "nullable": true, "items": {"type": "string"}},
+            "boxes": {"type": "object", "nullable": true, "additionalProperties": text},
+            "keyed": {"type": "array", "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"], "items": {"type": "object",
+                    "required": ["name"], "properties": {"name": {"type": "string"}, "val": text}}},
+            "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}});
+    world.cluster.act_as("admin").apply(&definition).await.unwrap();
+    world.await_served(&definition).await;
+    let ns = world.namespace.name().to_owned();
+    let mut widget = object(&format!("{ns}.example.com/v1"), "Widget", "it", &ns);
+    widget["spec"] = json!({"nul": "keepme", "row": ["a"], "boxes": {"b": "c"},
+        "keyed": [{"name": "x", "val": "y"}],
+        "free": {"s": "t", "num": 5, "l": [1], "m": {"k": "v"}}});
+    world.cluster.act_as("helm").apply(&widget).await.unwrap();
+    (Ward::of(world, Target::of(&widget).unwrap()), definition)
+}
+
+const NULLS: &str = "spec: {min: 1, nul: null, row: null, boxes: null, keyed: [{name: x, val: null}], \
+                     free: {s: null, num: null, l: null, m: null}}";
+
+async fn end(ward: &Ward, definition: &Json) {
+    let definition = Target::of(definition).unwrap();
+    ward.world.cluster.delete(&definition).await.unwrap();
+}
+
+const KEPT: [(&str, &str); 5] = [
+    ("spec.nul", "keepme"),
+    ("spec.row", r#"["a"]"#),
+    ("spec.keyed[name=x].val", "y"),
+    ("spec.free.s", "t"),
+    ("spec.free.num", "5"),
+];
+
+#[tokio::test]
+async fn a_null_that_the_server_keeps_is_a_value_like_any_other() {
+    let (ward, definition) = widget().await;
+    let before = owners(&ward.live().await);
+    let plan = ward.core().plan(PATCH, &ward.config("patch", NULLS), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    for (path, was) in KEPT {
+        assert!(told.contains(&format!("{path} held by `helm`")), "{path}: {told}");
+        assert!(told.contains(&format!("is now {was} will be null")), "{path}: {told}");
+    }
+    // Parts of these are others', and stay.
+    assert!(told.contains("removes nothing") && told.contains("spec.boxes"), "{told}");
+    assert!(told.contains("spec.free.m") && !told.contains("will go"), "{told}");
+
+    let state = ward.create("patch", NULLS).await;
+    ward.settled("patch", NULLS, &state).await;
+    let leaves = leaves(&state);
+    let fields = map(&state, "managed_fields");
+    let former = former(&state);
+    for (path, _) in KEPT {
+        assert_eq!(leaves.get(path).map(String::as_str), Some("null"), "{leaves:?}");
+        assert!(fields.contains_key(path), "{fields:?}");
+        assert_eq!(former.get(path).map(Vec::as_slice), Some(&["helm".to_owned()][..]));
+    }
+    assert!(!fields.contains_key("spec.boxes") && !fields.contains_key("spec.free.m"));
+
+    let again = json!({"spec": {"nul": "again", "row": ["b"], "free": {"l": {"a": 1}}}});
+    ward.world.cluster.act_as("rival").merge_patch(&ward.target, again).await.unwrap();
+    let told = said(&ward.plan("patch", NULLS, &state).await.unwrap().diagnostics);
+    assert!(told.contains("spec.nul held by `rival`"), "{told}");
+    assert!(told.contains("is now again will be null"), "{told}");
+    assert!(told.contains("spec.row held by `rival`"), "{told}");
+    assert!(!told.contains("removes nothing"), "{told}");
+    let state = ward.change("patch", NULLS, &state).await;
+    ward.settled("patch", NULLS, &state).await;
+
+    let told = parting(&ward, &state).await;
+    for (path, _) in KEPT {
+        assert!(told.contains(&format!("{path} returns to `helm`")), "{path}: {told}");
+    }
+    ward.destroy(&state).await;
+    let helm = |all: &[String]| all.iter().find(|it| it.contains("helm")).cloned();
+    assert_eq!(helm(&owners(&ward.live().await)), helm(&before));
+    end(&ward, &definition).await;
+}
+
+/// Who held each field before.
+fn former(state: &State) -> BTreeMap<String, Vec<String>> {
+    let Value::Known(Data::Map(entries)) = state.attribute("previous_owners") else {
+        panic!("{:?}", state.attribute("previous_owners"));
+    };
+    let name = |owner: &Value| super::text(owner.attribute("manager").unwrap());
+    let names = |owners: &Value| match owners {
+        Value::Known(Data::List(owners)) => owners.iter().map(name).collect(),
+        other => panic!("{other:?}"),
+    };
+    entries.iter().map(|(path, owners)| (path.clone(), names(owners))).collect()
+}
+
+/// What a plan to destroy says.
+async fn parting(ward: &Ward, state: &State) -> String {
+    let core = ward.core();
+    let read = core.read(PATCH, state).await.unwrap().present().unwrap();
+    said(&core.plan_destroy(PATCH, &read).await.unwrap().diagnostics)
+}
+
+#[tokio::test]
+async fn a_null_that_takes_a_field_away_is_told_as_that() {
+    let args = "image: nginx:1\n        args: [serve]";
+    let ward = Ward::with(&DEPLOYMENT.replace("image: nginx:1", args)).await;
+    let text = "spec: {template: {spec: {volumes: null, containers: [{name: app, args: null, \
+                env: [{name: MODE, value: null}]}]}}}";
+    let (args, mode) = (
+        "spec.template.spec.containers[name=app].args",
+        "spec.template.spec.containers[name=app].env[name=MODE].value",
+    );
+    let plan = ward.core().plan(PATCH, &ward.config("patch", text), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    for (path, was) in [(args, r#"["serve"]"#), (mode, "plain")] {
+        assert!(told.contains(&format!("{path} held by `helm`")), "{path}: {told}");
+        assert!(told.contains(&format!("is now {was} will be (absent)")), "{path}: {told}");
+    }
+    let (_, nothing) = told.split_once("removes nothing").unwrap();
+    assert!(nothing.contains("spec.template.spec.volumes"), "{nothing}");
+    assert!(!nothing.contains("args") && !told.contains("does not name"), "{told}");
+
+    let state = ward.create("patch", text).await;
+    ward.settled("patch", text, &state).await;
+    assert_eq!(leaves(&state)[args], "(absent)");
+    assert_eq!(leaves(&state)[mode], "(absent)");
+    let again = json!([{"op": "add", "path": "/spec/template/spec/containers/0/args",
+        "value": ["again"]}]);
+    ward.world.cluster.act_as("rival").json_patch(&ward.target, again).await.unwrap();
+    let told = said(&ward.plan("patch", text, &state).await.unwrap().diagnostics);
+    assert!(told.contains(&format!("{args} held by `rival`")), "{told}");
+    assert!(told.contains(r#"is now ["again"] will be (absent)"#), "{told}");
+    let state = ward.change("patch", text, &state).await;
+    ward.settled("patch", text, &state).await;
+    let told = parting(&ward, &state).await;
+    assert!(told.contains(&format!("{args} stays absent")), "{told}");
+    ward.destroy(&state).await;
+}
