@@ -1,9 +1,10 @@
 //! What goes with a patch that does not name it.
 //!
-//! An operation puts a value in the place of another one, and whatever the old value held besides is
-//! gone, whoever held it. And the server takes away what makes no sense any more: the node ports of a
+//! An operation puts a value in the place of another one, and so does a list that is replaced as a
+//! whole: whatever the old value held besides is gone, whoever held it. And the server takes away what makes no sense any more: the node ports of a
 //! Service that is no longer of that type. The object before and after must tell.
-//! A field that the patch names is told as its own, and items of a list that it names with the list.
+//! A field that the patch names is told as its own, and items of a list that it names with the list;
+//! but not what goes within an item that stays.
 
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use crate::field::walk::{at, step};
 use crate::field::{FieldPath, PathElement};
 use crate::identity::is_mark;
 use crate::manifest::SERVER_METADATA;
-use crate::projection::Projection;
+use crate::projection::{Leaf, Projection};
 
 /// Every field of one object that the other lacks, though the patch does not say so.
 pub(super) fn gone(
@@ -28,9 +29,17 @@ pub(super) fn gone(
 }
 
 impl Outcome {
-    /// Whether an operation has put something in the place of what held a field. Of an item that has
-    /// no name, the list tells.
+    /// Whether something was put in the place of what held a field: by an operation, or with a list.
+    /// Of an item that has no name, the list tells.
     pub(super) fn puts_in_place_of(&self, path: &FieldPath) -> bool {
+        let within = path.elements();
+        let mut around = (1..within.len()).map(|n| FieldPath::new(within[..n].iter().cloned()));
+        let is_list = |leaf: Option<&Leaf>| {
+            matches!(leaf, Some(Leaf::Shown(Value::Array(_)) | Leaf::Concealed(Value::Array(_))))
+        };
+        if around.any(|around| is_list(self.leaves.get(&around))) {
+            return true;
+        }
         let mut marks = self.footprints.iter().flat_map(|footprint| &footprint.marks);
         marks.any(|mark| {
             let around = match mark.path().elements() {
@@ -52,6 +61,9 @@ struct Search<'a> {
 impl Search<'_> {
     fn compare(&mut self, now: &Value, next: &Value, path: &mut FieldPath) {
         if self.told_elsewhere(path) {
+            if let (Value::Array(items), Value::Array(_)) = (now, next) {
+                self.within_items(items, next, path);
+            }
             return;
         }
         match (now, next) {
@@ -96,6 +108,18 @@ impl Search<'_> {
                 None => self.found.push(path.clone()),
             }
             path.pop();
+        }
+    }
+
+    /// What goes within items that have a name and stay.
+    fn within_items(&mut self, items: &[Value], next: &Value, path: &mut FieldPath) {
+        for item in items {
+            let element = self.shape.name_item(path, item);
+            if let (PathElement::Key(_), Some(other)) = (&element, step(next, &element)) {
+                path.push(element);
+                self.compare(item, other, path);
+                path.pop();
+            }
         }
     }
 

@@ -87,7 +87,7 @@ pub struct Verdict {
     pub outdone: Vec<FieldPath>,
     /// Items of lists that go, because the patch replaces the list.
     pub dropped: Vec<(FieldPath, Vec<Value>)>,
-    /// What else goes, because an operation replaces what holds it.
+    /// What else goes, because the patch replaces what holds it.
     pub gone: Vec<FieldNotice>,
     /// What others hold and the patch does not name, and the server takes away all the same.
     pub taken_along: Vec<FieldNotice>,

@@ -6,7 +6,6 @@ use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::Manager;
 use k8sconnect_core::patch::{Ignored, Verdict, manager_of};
 use k8sconnect_core::text;
-use k8sconnect_core::transition::FieldNotice;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use crate::messages::ownership::{LISTED, listed, manager, more, named};
@@ -23,7 +22,7 @@ pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
                 "Applying changes these on an object that is not yours:\n\n{}\n\n{} The other manager \
                  may set a field back before.",
                 listed(&verdict.changes),
-                in_the_end(&verdict.changes)
+                in_the_end(verdict)
             ),
         ));
     }
@@ -32,17 +31,19 @@ pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
 }
 
 /// What a destroy makes of them.
-fn in_the_end(changes: &[FieldNotice]) -> String {
+fn in_the_end(verdict: &Verdict) -> String {
+    let changes = &verdict.changes;
     let mut holders = changes.iter().flat_map(|change| &change.holders);
     let back = match holders.any(|holder| holder.name.starts_with(&manager_of(""))) {
         true => "to who holds it now, or, where that is another patch, to who held it before that",
         false => "to who holds it now",
     };
+    let within = !verdict.gone.is_empty() || !verdict.dropped.is_empty();
     let removed = changes.iter().filter(|change| change.next.is_none()).count();
     let emptied = changes.iter().filter(|change| is_emptied(change)).count();
     let mut told = format!("Destroying the patch gives each field back {back}; its value stays");
     match (removed, emptied) {
-        (0, 0) => {}
+        (0, 0) if !within => {}
         _ if removed + emptied == changes.len() => {
             return "Destroying the patch does not bring back what it removed.".to_owned();
         }
@@ -68,9 +69,10 @@ fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
         told.push(Diagnostic::warning(
             format!("{key}: {} will go", named(paths)),
             format!(
-                "The operations replace what holds these, and do not repeat them:\n\n{}\n\n\
+                "The patch replaces what holds these, and does not repeat them:\n\n{}\n\n\
                  They do not come back when the patch is destroyed. To keep them, set single fields \
-                 instead: `{{\"op\": \"add\", \"path\": \"…/name\", \"value\": …}}`.",
+                 instead, with `patch` or \
+                 `{{\"op\": \"add\", \"path\": \"…/name\", \"value\": …}}`.",
                 listed(&verdict.gone)
             ),
         ));

@@ -1,6 +1,8 @@
 //! What the server takes away beside what a patch names.
 
-use super::{PATCH, Ward, map, said};
+use serde_json::json;
+
+use super::{PATCH, Ward, map, owners, said};
 
 const SERVICE: &str = "
 apiVersion: v1
@@ -32,5 +34,40 @@ async fn fields_of_others_that_go_with_a_change_are_told_with_who_holds_them() {
         assert_eq!(map(&state, "managed_fields").len(), 1, "{attribute}");
         ward.settled(attribute, text, &state).await;
         ward.destroy(&state).await;
+    }
+}
+
+#[tokio::test]
+async fn what_goes_within_an_item_of_a_list_that_is_replaced_is_told_with_who_holds_it() {
+    let list = r#"[{"name": "app", "image": "nginx:2"}]"#;
+    let at = "/spec/template/spec/containers";
+    let merge = format!(r#"{{"spec": {{"template": {{"spec": {{"containers": {list}}}}}}}}}"#);
+    let json = format!(r#"[{{"op": "replace", "path": "{at}", "value": {list}}}]"#);
+    let env = json!([{"op": "add", "path": format!("{at}/0/env/-"),
+        "value": {"name": "ZED", "value": "z"}}]);
+    for (attribute, text) in [("merge_patch", merge), ("json_patch", json)] {
+        let ward = Ward::deployment().await;
+        let before = owners(&ward.live().await);
+        ward.world.cluster.act_as("zed").json_patch(&ward.target, env.clone()).await.unwrap();
+        let plan = ward.core().plan(PATCH, &ward.config(attribute, &text), None).await.unwrap();
+        let told = said(&plan.diagnostics);
+        for (field, holders, value) in [
+            ("env", "`helm`", r#"{"name":"LEVEL","value":"low"}"#),
+            ("env", "`zed`", r#"{"name":"ZED","value":"z"}"#),
+            ("ports", "`helm`", r#"{"containerPort":80,"protocol":"TCP"}"#),
+            ("resources.limits.cpu", "`helm`", "500m"),
+        ] {
+            let field = format!("spec.template.spec.containers[name=app].{field} held by ");
+            let (_, rest) = told.split_once(&field).unwrap_or_else(|| panic!("{field}: {told}"));
+            let (held, _) = rest.split_once("will be").unwrap();
+            assert!(held.contains(holders) && held.contains(value), "{attribute}: {told}");
+        }
+        assert!(told.contains("The patch replaces what holds these"), "{attribute}: {told}");
+        assert!(told.contains("and what was removed does not come back"), "{attribute}: {told}");
+        let state = ward.create(attribute, &text).await;
+        ward.settled(attribute, &text, &state).await;
+        ward.destroy(&state).await;
+        let image = |all: &[String]| all.iter().any(|it| it.contains("f:image"));
+        assert!(image(&before) && image(&owners(&ward.live().await)), "{attribute}");
     }
 }
