@@ -25,7 +25,7 @@ use elsewhere::Words;
 pub use elsewhere::{Readings, other_versions};
 pub use holding::{Division, Extent};
 pub use outlook::{Outlook, Patched, Prospect};
-pub use record::{Company, Loss, Tenure, forget, record};
+pub use record::{Company, Loss, Tenure, forget, record, rightful};
 
 /// Where the server folds the oldest entries together once there are too many.
 const ANCIENT: &str = "ancient-changes";

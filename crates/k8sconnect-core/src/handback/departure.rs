@@ -58,6 +58,11 @@ impl Departure {
         self.entire.union(&self.alone).members()
     }
 
+    /// Whether a field stays.
+    pub fn leaves_be(&self, path: &FieldPath) -> bool {
+        self.of_set(&[path.clone()].into_iter().collect()).is_empty()
+    }
+
     /// What of a set goes.
     pub(super) fn of_set(&self, set: &FieldSet) -> FieldSet {
         let stays = covered(set, &self.entire).union(&set.intersection(&self.alone));

@@ -7,10 +7,10 @@
 
 use super::departure::Departure;
 use super::elsewhere::{Readings, Words};
-use super::holding::Extent;
+use super::holding::{Division, Extent};
 use super::outlook::Patched;
 use super::{all_fields, covered, give, same_entry};
-use crate::field::FieldSet;
+use crate::field::{FieldPath, FieldSet};
 use crate::owners::{Manager, Owners, Ownership};
 
 /// What a write of ours takes.
@@ -69,6 +69,27 @@ pub fn record(former: &Owners, loss: Loss<'_>) -> Owners {
         }
     }
     recorded
+}
+
+/// Who had a field before us, of those who hold it when a write of ours takes it. Whoever loses it and
+/// is not on record took it from us, with the list around it: who is on record had it before.
+#[must_use]
+pub fn rightful(
+    record: &Owners,
+    lost: &Owners,
+    path: &FieldPath,
+    holders: &[Manager],
+) -> Vec<Manager> {
+    let of = |owners: &Owners| Division::told_by([owners]).holders(owners, path, Extent::Whole);
+    let (on_record, robbed) = (of(record), of(lost));
+    let is_among = |all: &[Manager], one: &Manager| all.iter().any(|it| it.is(one));
+    let passing = |one: &Manager| is_among(&robbed, one) && !is_among(&on_record, one);
+    let mut had: Vec<_> = holders.iter().filter(|one| !passing(one)).cloned().collect();
+    if had.is_empty() || had.len() < holders.len() {
+        let more: Vec<_> = on_record.into_iter().filter(|one| !is_among(&had, one)).collect();
+        had.extend(more);
+    }
+    had
 }
 
 /// The losses that stay on record once these fields are no longer ours. `version` is the one in which

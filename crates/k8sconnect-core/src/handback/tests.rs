@@ -438,6 +438,7 @@ proptest! {
             match prospect {
                 Prospect::Absent => prop_assert!(!there.contains(&path.to_string())),
                 Prospect::Waits { .. } | Prospect::Elsewhere { .. } => prop_assert!(false),
+                Prospect::Kept(list) => prop_assert!(false, "all goes, {list} too"),
                 Prospect::Stays { returns_to, stays_with } => {
                     prop_assert!(there.contains(&path.to_string()));
                     let all = returns_to.iter().chain(&stays_with);

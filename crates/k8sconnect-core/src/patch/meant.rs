@@ -34,6 +34,11 @@ impl Outcome {
         self.reached().filter(|path| overlaps(reach, path)).collect()
     }
 
+    /// The list that the write holds as a whole, and that a field is an item of.
+    pub fn list_around(&self, path: &FieldPath) -> Option<FieldPath> {
+        list_around(&self.holds, path)
+    }
+
     /// An item of a list that the write holds as a whole stands for the list.
     fn reached(&self) -> impl Iterator<Item = FieldPath> {
         let own = whole(&self.leaves).chain(self.replaced());

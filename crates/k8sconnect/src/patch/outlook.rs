@@ -4,6 +4,7 @@
 use k8sconnect_cluster::{Found, Location, Targets};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
+use k8sconnect_core::field::walk::at as value_at;
 use k8sconnect_core::handback::{
     Departure, Division, Extent, Leaving, Outlook, Patched, Prospect, other_versions,
 };
@@ -44,24 +45,31 @@ pub(crate) async fn end(session: &Session, held: &Held) -> Diagnostics {
     all
 }
 
-/// Some fields, which leave the patch.
-pub(crate) async fn departure(
-    at: At<'_>,
+/// Some fields, which leave the patch, and what is left of it.
+pub(crate) fn departure(
+    elsewhere: &Elsewhere,
     held: &Held,
     live: &Json,
     leaving: &Departure,
     left: &[FieldPath],
+    next: &Outcome,
 ) -> Diagnostics {
     let mut fields = held.patched(live);
     fields.retain(|field| left.contains(&field.path));
+    let kept = |field: &Patched| {
+        let list = next.list_around(&field.path).filter(|list| leaving.leaves_be(list))?;
+        value_at(live, &field.path).map(|_| (field.path.clone(), Prospect::Kept(list)))
+    };
+    let stay: Vec<_> = fields.iter().filter_map(kept).collect();
+    fields.retain(|field| stay.iter().all(|(path, _)| *path != field.path));
     if fields.is_empty() {
-        return Diagnostics::new();
+        return worded(&held.key, Ok(stay));
     }
     let (manager, former) = (held.manager(), held.former(live));
-    let elsewhere = seen(at, &former).await;
     let leaving = Leaving::Fields(leaving);
-    let outlook = outlook(&held.key, live, &elsewhere, &manager, &former, leaving);
-    worded(&held.key, outlook.of_all(&fields))
+    let outlook = outlook(&held.key, live, elsewhere, &manager, &former, leaving);
+    let told = outlook.of_all(&fields).map(|told| told.into_iter().chain(stay).collect());
+    worded(&held.key, told)
 }
 
 /// The fields that a patch gives up when it is made anew by another text, as its note on the object
@@ -89,7 +97,7 @@ pub(crate) async fn remaking(
 }
 
 /// The object in other versions. Where it cannot be read, that tells nothing.
-async fn seen((targets, location): At<'_>, former: &Owners) -> Elsewhere {
+pub(crate) async fn seen((targets, location): At<'_>, former: &Owners) -> Elsewhere {
     Elsewhere::read(targets, location, former).await.unwrap_or_default()
 }
 

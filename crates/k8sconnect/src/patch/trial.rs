@@ -4,10 +4,10 @@
 //! who will lose what before it writes, since the write itself carries the record of it.
 
 use k8sconnect_cluster::{Answer, Error, Found, Location, Targets};
-use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::walk::at_written;
-use k8sconnect_core::handback::Departure;
+use k8sconnect_core::field::{FieldPath, FieldSet};
+use k8sconnect_core::handback::{Company, Departure, Loss, Prospect, Tenure, record, rightful};
 use k8sconnect_core::identity::without_marks;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{
@@ -18,10 +18,12 @@ use k8sconnect_core::projection::{ConcealmentKey, Texts};
 use k8sconnect_core::rejection::Rejection;
 use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::spelling;
+use k8sconnect_core::transition::FieldNotice;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::content::Content;
+use super::held::Held;
 use super::note::Note;
 use crate::messages::patch::{Sent, Stage};
 use crate::{MANAGER, messages};
@@ -85,6 +87,57 @@ impl Trial {
             marks: self.outcome.footprints.iter().map(|it| it.marks.clone()).collect(),
             fields: self.outcome.meant(),
         }
+    }
+
+    /// The losses on record, with those that this write adds. `held` is what was made of the patch
+    /// before, on this very object.
+    pub(crate) fn recorded(
+        &self,
+        former: &Owners,
+        held: Option<&Held>,
+        live: &Json,
+        manager: &str,
+    ) -> Result<Owners, FieldsV1Error> {
+        let after = Owners::of_object(&self.answer)?;
+        let version = self.answer["apiVersion"].as_str().unwrap_or_default();
+        let past = held.and_then(|held| Some((held, held.past()?)));
+        let fields = match past {
+            Some((held, _)) => {
+                let unrecorded = held.unrecorded();
+                let mut fields = held.patched(live);
+                fields.retain(|field| {
+                    self.outcome.leaves.0.contains_key(&field.path)
+                        && !unrecorded.contains(&field.path.shown())
+                });
+                fields
+            }
+            None => vec![],
+        };
+        let company = match self.verdict.joins.is_empty() {
+            true => Company::None,
+            false => Company::Newcomers,
+        };
+        let tenure = past.map(|(_, (_, kept))| Tenure {
+            ours: manager,
+            version,
+            fields: &fields,
+            then: &kept.owners,
+            company,
+        });
+        Ok(record(former, Loss { lost: &self.verdict.lost, after: &after, tenure }))
+    }
+
+    /// Of the fields that join the patch, those that do not go back to who holds them now, with who
+    /// gets them.
+    pub(crate) fn heirs(&self, record: &Owners) -> Vec<(FieldPath, Prospect)> {
+        let heirs = |change: &FieldNotice| {
+            let lost = &self.verdict.lost;
+            let returns_to = rightful(record, lost, &change.path, &change.holders);
+            let prospect = Prospect::Stays { returns_to: returns_to.clone(), stays_with: vec![] };
+            (returns_to != change.holders).then(|| (change.path.clone(), prospect))
+        };
+        let held = self.verdict.changes.iter().filter(|change| !change.holders.is_empty());
+        held.filter_map(heirs).collect()
     }
 
     /// The fields of our entry, and of the losses on record, that the patch no longer names.

@@ -205,6 +205,19 @@ pub(crate) fn leaves(state: &State) -> BTreeMap<String, String> {
     map(state, "managed_state_projection")
 }
 
+/// Who held each field before.
+pub(crate) fn former(state: &State) -> BTreeMap<String, Vec<String>> {
+    let Value::Known(Data::Map(entries)) = state.attribute("previous_owners") else {
+        panic!("{:?}", state.attribute("previous_owners"));
+    };
+    let name = |owner: &Value| text(owner.attribute("manager").unwrap());
+    let names = |owners: &Value| match owners {
+        Value::Known(Data::List(owners)) => owners.iter().map(name).collect(),
+        other => panic!("{other:?}"),
+    };
+    entries.iter().map(|(path, owners)| (path.clone(), names(owners))).collect()
+}
+
 pub(crate) fn id(state: &State) -> String {
     text(state.attribute("id"))
 }

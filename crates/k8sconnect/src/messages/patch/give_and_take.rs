@@ -6,13 +6,18 @@ use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::Manager;
 use k8sconnect_core::patch::{Ignored, Verdict, manager_of};
 use k8sconnect_core::text;
+use k8sconnect_core::transition::FieldNotice;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use crate::messages::ownership::{LISTED, listed, manager, more, named};
 use crate::messages::{count, one_line};
 
 /// What joins a patch, be it new or not, and what goes with it.
-pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
+pub(crate) fn takes(
+    key: &ObjectKey,
+    verdict: &Verdict,
+    heirs: &[(FieldPath, Prospect)],
+) -> Diagnostics {
     let mut told = Diagnostics::new();
     if !verdict.changes.is_empty() {
         let paths = verdict.changes.iter().map(|change| change.path.to_string());
@@ -20,9 +25,10 @@ pub(crate) fn takes(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
             format!("{key}: {} will be patched", named(paths)),
             format!(
                 "Applying changes these on an object that is not yours:\n\n{}\n\n{} The other manager \
-                 may set a field back before.",
+                 may set a field back before.{}",
                 listed(&verdict.changes),
-                in_the_end(verdict)
+                in_the_end(verdict),
+                passed_over(heirs)
             ),
         ));
     }
@@ -59,6 +65,19 @@ fn in_the_end(verdict: &Verdict) -> String {
 /// Whether a list loses all of its items.
 fn is_emptied(change: &FieldNotice) -> bool {
     change.next.as_deref() == Some("[]") && change.now != change.next
+}
+
+/// Fields that others took from the patch, and that do not go back to them.
+fn passed_over(heirs: &[(FieldPath, Prospect)]) -> String {
+    if heirs.is_empty() {
+        return String::new();
+    }
+    let mut lines: Vec<_> = heirs.iter().take(LISTED).map(prospect).collect();
+    lines.extend(more(heirs.len()));
+    format!(
+        "\n\nWhat others took from the patch goes past them to who held it before the patch:\n\n{}",
+        lines.join("\n")
+    )
 }
 
 /// What goes because the patch replaces what holds it: items of lists, fields of maps.
@@ -223,6 +242,7 @@ fn prospect((path, prospect): &(FieldPath, Prospect)) -> String {
             returns_to.api_version,
             manager(returns_to)
         ),
+        Prospect::Kept(list) => format!("  {path} stays in {list}, which the patch holds"),
         Prospect::Stays { returns_to, stays_with } => {
             match (returns_to.as_slice(), stays_with.as_slice()) {
                 ([], []) => format!("  {path} stays as it is, held by nobody"),

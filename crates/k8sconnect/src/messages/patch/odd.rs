@@ -16,11 +16,11 @@ pub(crate) fn oddities(key: &ObjectKey, manner: Manner, found: &[Oddity]) -> Dia
     let attribute = attribute(manner);
     found
         .iter()
-        .filter_map(|oddity| match oddity {
+        .map(|oddity| match oddity {
             Oddity::BooleanKey { written, position } => {
-                Some(on(read_as_boolean(key, written, *position), attribute, key))
+                on(read_as_boolean(key, written, *position), attribute, key)
             }
-            Oddity::OwnerReferences => Some(on(owners(key), attribute, key)),
+            Oddity::OwnerReferences => on(owners(key), attribute, key),
         })
         .collect()
 }

@@ -31,6 +31,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         (path("spec.strategy"), stays(vec![], vec![helm()])),
         (path("spec.target"), Prospect::Waits { for_the_end: vec![helm()] }),
         (path("spec.metrics"), Prospect::Elsewhere { returns_to: helm() }),
+        (path("spec.args[=\"a\"]"), Prospect::Kept(path("spec.args"))),
     ];
     let verdict = Verdict {
         changes: vec![notice("spec.replicas", &[hpa], [None, Some("2"), Some("5")])],
@@ -189,16 +190,17 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.extend(patch::finalizers(key, &going, &held(None, &["example.com/b"])));
     messages.extend(patch::finalizers(key, &going, &held(None, &[])));
     messages.extend(patch::finalizers(key, &held(None, &[]), &held(None, &["example.com/a"])));
-    messages.extend(patch::takes(key, &verdict));
+    let heirs = [(path("spec.replicas"), stays(vec![helm()], vec![]))];
+    messages.extend(patch::takes(key, &verdict, &heirs));
     let emptied = notice("spec.tags", &[helm()], [None, Some(r#"["a"]"#), Some("[]")]);
     let changes = [verdict.changes.clone(), vec![emptied]].concat();
     for changes in [changes[1..].to_vec(), changes] {
-        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }));
+        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }, &[]));
     }
     let removed = notice("metadata.labels.team", &[helm()], [None, Some("blue"), None]);
     for kept in [vec![], verdict.changes.clone()] {
         let changes = kept.into_iter().chain([removed.clone()]).collect();
-        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }));
+        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }, &[]));
     }
     let outdone = vec![path("spec.args[=\"a\"]")];
     messages.extend(patch::outdone(key, &Verdict { outdone, ..Verdict::default() }));

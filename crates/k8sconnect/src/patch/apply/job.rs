@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use k8sconnect_cluster::{Error, Found, Location, Mark};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
-use k8sconnect_core::handback::{
-    Company, Departure, Division, Extent, Leaving, Loss, Tenure, forget, hand_back, record,
-};
+use k8sconnect_core::handback::{Departure, Leaving, forget, hand_back, rightful};
 use k8sconnect_core::identity::patch_annotation;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{Kept, Outcome, Patch, Taking, Written, manager_of, positions};
@@ -149,7 +147,8 @@ impl Job<'_> {
                 None => return Ok(Step::Again),
             }
         }
-        let former = self.recorded(&remaining, &live, &trial).map_err(unreadable)?;
+        let held = self.held.filter(|held| held.is_same_object(&live));
+        let former = trial.recorded(&remaining, held, &live, &manager).map_err(unreadable)?;
         let note = trial.note(digest.clone(), former.clone());
         note.check(key, &trial.answer, Some(self.id))?;
         let content = surgery.content_of(&trial);
@@ -205,42 +204,6 @@ impl Job<'_> {
             Found::Object(now) if !says(live) && says(&now.object) => Some(now.object),
             _ => None,
         }
-    }
-
-    /// The losses on record, with those that this write adds.
-    fn recorded(
-        &self,
-        former: &Owners,
-        live: &Json,
-        trial: &Trial,
-    ) -> Result<Owners, FieldsV1Error> {
-        let after = Owners::of_object(&trial.answer)?;
-        let (ours, version) = (self.manager(), self.work.key().gvk.api_version());
-        let past = self.held.zip(self.past(live));
-        let fields = match past {
-            Some((held, _)) => {
-                let unrecorded = held.unrecorded();
-                let mut fields = held.patched(live);
-                fields.retain(|field| {
-                    trial.outcome.leaves.0.contains_key(&field.path)
-                        && !unrecorded.contains(&field.path.shown())
-                });
-                fields
-            }
-            None => vec![],
-        };
-        let company = match trial.verdict.joins.is_empty() {
-            true => Company::None,
-            false => Company::Newcomers,
-        };
-        let tenure = past.map(|(_, (_, kept))| Tenure {
-            ours: &ours,
-            version: &version,
-            fields: &fields,
-            then: &kept.owners,
-            company,
-        });
-        Ok(record(former, Loss { lost: &trial.verdict.lost, after: &after, tenure }))
     }
 
     fn done(
@@ -366,9 +329,8 @@ impl Job<'_> {
             None => join.into_keys().map(|path| (path, vec![])).collect(),
         };
         // What was a part of a field that left, or what an answer that was lost took, is on record.
-        let division = Division::told_by([&done.former]);
-        for (path, holders) in joined.iter_mut().filter(|(_, holders)| holders.is_empty()) {
-            *holders = division.holders(&done.former, path, Extent::Whole);
+        for (path, holders) in &mut joined {
+            *holders = rightful(&done.former, &done.lost, path, holders);
         }
         let stayed = stay.into_keys().filter_map(|path| {
             let path = path.shown();

@@ -2,6 +2,7 @@
 //! that was made before.
 
 use k8sconnect_cluster::{Found, Location, Targets};
+use k8sconnect_core::handback::{Readings, forget};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{Patch, Written};
 use serde_json::Value as Json;
@@ -15,6 +16,7 @@ use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::messages::patch::{Going, Stage};
 use crate::moment::Moment;
+use crate::patch::elsewhere::Elsewhere;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
 use crate::patch::trial::{Step, Surgery, Trial};
@@ -65,7 +67,7 @@ impl Asked<'_> {
             self.wanted_by_others_of_this_run(&trial)?;
         }
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
-        notices.extend(messages::patch::takes(key, &trial.verdict));
+        notices.extend(messages::patch::takes(key, &trial.verdict, &[]));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         self.tell_besides(&live, &trial, notices)?;
         self.tell_nulls(&trial, notices)?;
@@ -225,6 +227,7 @@ impl Asked<'_> {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let key = self.patch.key();
+        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let verdict = &trial.verdict;
         let same_object = held.is_same_object(live);
         if same_object && (held.is_foreign() || !held.unrecorded().is_empty()) {
@@ -234,21 +237,28 @@ impl Asked<'_> {
             notices.push(messages::patch::recreated(key));
         }
         notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
-        notices.extend(messages::patch::takes(key, verdict));
+        let (manager, former) = (held.manager(), held.former(live));
+        let leaving = trial.leaving(live, &manager, &former).map_err(unreadable)?;
+        let elsewhere = match leaving.is_empty() {
+            true => Elsewhere::default(),
+            false => outlook::seen((self.targets, self.location), &former).await,
+        };
+        let readings = Readings { ours: live, theirs: &elsewhere.0 };
+        let record = forget(&former, &leaving, &key.gvk.api_version(), readings);
+        let past = Some(held).filter(|_| same_object);
+        let record = trial.recorded(&record, past, live, &manager).map_err(unreadable)?;
+        notices.extend(messages::patch::takes(key, verdict, &trial.heirs(&record)));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         self.tell_besides(live, trial, notices)?;
         // It is told with the text that brings it.
         if held.patch.as_ref() != Some(self.patch) {
             self.tell_nulls(trial, notices)?;
         }
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
-        let leaving =
-            trial.leaving(live, &held.manager(), &held.former(live)).map_err(unreadable)?;
         notices.extend(messages::patch::outdone(key, verdict));
         let (left, outdone) = (verdict.left.iter(), &verdict.outdone);
         let left: Vec<_> = left.filter(|path| !outdone.contains(path)).cloned().collect();
-        let at = (self.targets, self.location);
-        notices.extend(outlook::departure(at, held, live, &leaving, &left).await);
+        let told = outlook::departure(&elsewhere, held, live, &leaving, &left, &trial.outcome);
+        notices.extend(told);
         Ok(())
     }
 }

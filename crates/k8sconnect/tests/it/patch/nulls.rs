@@ -1,14 +1,11 @@
 //! `null` in a partial object: a value like any other where the server keeps it, and told as no more
 //! than what comes of it elsewhere.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value as Json, json};
 use testkit::Target;
 use tfplugin::harness::State;
-use tfplugin::{Data, Value};
 
-use super::{DEPLOYMENT, PATCH, Ward, leaves, map, object, owners, said};
+use super::{DEPLOYMENT, PATCH, Ward, former, leaves, map, object, owners, said};
 use crate::unserved::definition;
 use crate::world::World;
 
@@ -97,19 +94,6 @@ async fn a_null_that_the_server_keeps_is_a_value_like_any_other() {
     let helm = |all: &[String]| all.iter().find(|it| it.contains("helm")).cloned();
     assert_eq!(helm(&owners(&ward.live().await)), helm(&before));
     end(&ward, &definition).await;
-}
-
-/// Who held each field before.
-fn former(state: &State) -> BTreeMap<String, Vec<String>> {
-    let Value::Known(Data::Map(entries)) = state.attribute("previous_owners") else {
-        panic!("{:?}", state.attribute("previous_owners"));
-    };
-    let name = |owner: &Value| super::text(owner.attribute("manager").unwrap());
-    let names = |owners: &Value| match owners {
-        Value::Known(Data::List(owners)) => owners.iter().map(name).collect(),
-        other => panic!("{other:?}"),
-    };
-    entries.iter().map(|(path, owners)| (path.clone(), names(owners))).collect()
 }
 
 /// What a plan to destroy says.

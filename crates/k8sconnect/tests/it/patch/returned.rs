@@ -3,7 +3,7 @@
 use serde_json::json;
 use tfplugin::harness::State;
 
-use super::{PATCH, Ward, owners, said};
+use super::{PATCH, Ward, former, owners, said};
 
 /// The same data in each of the three forms.
 const MANNERS: [&str; 3] = ["patch", "merge_patch", "json_patch"];
@@ -235,4 +235,45 @@ async fn a_tainted_patch_says_what_it_gives_back_for_good() {
         let told = said(&plan.diagnostics);
         assert!(!told.contains("handed back") && !told.contains("let go"), "{attribute}: {told}");
     }
+}
+
+/// Appends a toleration as somebody else.
+async fn tolerate(ward: &Ward, who: &str, key: &str) {
+    let edit = json!([{"op": "add", "path": "/spec/template/spec/tolerations/-",
+        "value": {"key": key, "operator": "Exists"}}]);
+    ward.world.cluster.act_as(who).json_patch(&ward.target, edit).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_list_without_keys_goes_back_to_who_held_it_before_the_patch_and_plans_say_so() {
+    let ward = Ward::deployment().await;
+    let item = |key: &str| {
+        format!(r#"spec.template.spec.tolerations[={{"key":"{key}","operator":"Exists"}}]"#)
+    };
+    let text = |key: &str| {
+        json!([{"op": "add", "path": "/spec/template/spec/tolerations/-",
+            "value": {"key": key, "operator": "Exists"}}])
+        .to_string()
+    };
+    let state = ward.create("json_patch", &text("t1")).await;
+    tolerate(&ward, "bob", "b").await;
+    let told = said(&ward.plan("json_patch", &text("t2"), &state).await.unwrap().diagnostics);
+    assert!(told.contains(&format!("{} held by `bob`", item("t2"))), "{told}");
+    assert!(told.contains(&format!("{} returns to `helm`", item("t2"))), "{told}");
+    let stays = "stays in spec.template.spec.tolerations, which the patch holds";
+    assert!(told.contains(&format!("{} {stays}", item("t1"))), "{told}");
+
+    let state = ward.change("json_patch", &text("t2"), &state).await;
+    ward.settled("json_patch", &text("t2"), &state).await;
+    assert_eq!(former(&state)[&item("t2")], ["helm"]);
+    let core = ward.core();
+    let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+    let told = said(&core.plan_destroy(PATCH, &read).await.unwrap().diagnostics);
+    assert!(told.contains(&format!("{} returns to `helm`", item("t2"))), "{told}");
+    ward.destroy(&state).await;
+    let holds = |who: &str, all: &[String]| {
+        all.iter().any(|it| it.contains(who) && it.contains("f:tolerations"))
+    };
+    let after = owners(&ward.live().await);
+    assert!(holds("helm", &after) && !holds("bob", &after), "{after:?}");
 }
