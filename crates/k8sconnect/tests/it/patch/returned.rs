@@ -237,6 +237,23 @@ async fn a_tainted_patch_says_what_it_gives_back_for_good() {
     }
 }
 
+#[tokio::test]
+async fn a_tainted_patch_that_is_made_anew_takes_nothing_from_who_got_its_field_back() {
+    for attribute in MANNERS {
+        let ward = Ward::config_map().await;
+        let config = ward.config(attribute, &text(attribute, &[("a", "1")]));
+        let state = ward.core().create(PATCH, &config).await.unwrap();
+        let core = ward.core();
+        let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+        let tainted = State { tainted: true, ..read };
+        let plan = core.plan(PATCH, &config, Some(&tainted)).await.unwrap();
+        let again = ward.core().apply(PATCH, &config, Some(&tainted), &plan).await.unwrap();
+        let (told, held) = end(&ward, &again.present().unwrap(), "a").await;
+        assert!(told.contains("data.a stays with `helm`"), "{attribute}: {told}");
+        assert_eq!(held, ["helm"], "{attribute}");
+    }
+}
+
 /// Appends a toleration as somebody else.
 async fn tolerate(ward: &Ward, who: &str, key: &str) {
     let edit = json!([{"op": "add", "path": "/spec/template/spec/tolerations/-",
