@@ -23,6 +23,7 @@ mod mark;
 mod meant;
 mod nulls;
 mod oddity;
+mod open;
 mod operation;
 mod outcome;
 mod place;

@@ -32,6 +32,7 @@ use crate::secrecy::Secrecy;
 use crate::spelling;
 use crate::transition::{self, FieldNotice, Notices, Side, Then};
 
+pub(crate) use open::leaves_open;
 pub use recovery::{Recovered, Standing};
 pub use takeover::Takeover;
 

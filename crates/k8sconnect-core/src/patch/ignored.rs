@@ -29,6 +29,25 @@ impl Patch {
     /// The fields of which the answer to a write says what was there before, though the patch says
     /// something else.
     pub fn ignored(&self, live: &Value, answer: &Value, outcome: &Outcome) -> Vec<Ignored> {
+        let ignored = |(path, wanted): (FieldPath, Option<Value>)| {
+            let stays = at(answer, &path)?;
+            let taken = wanted.as_ref().is_some_and(|wanted| means(stays, wanted));
+            if taken || !at(live, &path).is_some_and(|before| same(before, stays)) {
+                return None;
+            }
+            let shown = |value: &Value| match self.secrecy.conceals_within(&path, value, answer) {
+                true => Leaf::Concealed(value.clone()).told(&path, None),
+                false => text::shown(value),
+            };
+            let stays = leaf(&path, None, answer, &self.secrecy).told(&path, None);
+            let wanted = wanted.as_ref().map_or(ABSENT.to_owned(), shown);
+            Some(Ignored { path, wanted, stays })
+        };
+        self.wishes(outcome).into_iter().filter_map(ignored).collect()
+    }
+
+    /// What the patch says of each field; of one that is to go, nothing.
+    pub(super) fn wishes(&self, outcome: &Outcome) -> BTreeMap<FieldPath, Option<Value>> {
         let mut wishes = BTreeMap::new();
         match &self.form {
             Form::Apply(manifest) => {
@@ -58,21 +77,7 @@ impl Patch {
                 }
             }
         }
-        let ignored = |(path, wanted): (FieldPath, Option<Value>)| {
-            let stays = at(answer, &path)?;
-            let taken = wanted.as_ref().is_some_and(|wanted| means(stays, wanted));
-            if taken || !at(live, &path).is_some_and(|before| same(before, stays)) {
-                return None;
-            }
-            let shown = |value: &Value| match self.secrecy.conceals_within(&path, value, answer) {
-                true => Leaf::Concealed(value.clone()).told(&path, None),
-                false => text::shown(value),
-            };
-            let stays = leaf(&path, None, answer, &self.secrecy).told(&path, None);
-            let wanted = wanted.as_ref().map_or(ABSENT.to_owned(), shown);
-            Some(Ignored { path, wanted, stays })
-        };
-        wishes.into_iter().filter_map(ignored).collect()
+        wishes
     }
 }
 

@@ -61,7 +61,7 @@ impl Open<'_> {
 }
 
 /// Whether a value says nothing: the zero of its type, or a list of nothing else.
-fn leaves_open(written: &Value) -> bool {
+pub(crate) fn leaves_open(written: &Value) -> bool {
     match written {
         Value::Null => true,
         Value::String(text) => text.is_empty(),

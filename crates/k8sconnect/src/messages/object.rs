@@ -379,8 +379,8 @@ pub(crate) fn answered_otherwise(key: &ObjectKey, surprises: &[Surprise]) -> Dia
     Diagnostic::warning(
         format!("{key} came out otherwise than planned"),
         format!(
-            "Something changed {} between plan and apply, most likely an admission webhook:\n\n\
-             {}\n\nThe next plan shows what there is to do.",
+            "Something changed {} between plan and apply: an admission webhook, a default, or the kind's \
+             definition:\n\n{}\n\nIf there is anything to do, the next plan shows it.",
             count(surprises.len(), "field"),
             lines.join("\n")
         ),

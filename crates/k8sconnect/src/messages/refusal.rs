@@ -121,8 +121,23 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
         false => String::new(),
     };
     let unseen = if withheld { TO_SEE_WHAT_IT_SAID } else { "" };
-    let detail = paragraphs([&words, &by_field, advice, unseen, &booleans, definition, destroy]);
+    let nulled = emptied_by_null(&subject.nulled());
+    let detail =
+        paragraphs([&words, &by_field, &nulled, advice, unseen, &booleans, definition, destroy]);
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
+}
+
+/// A null is sent, and empties what the server or others have filled in since.
+fn emptied_by_null(fields: &[String]) -> String {
+    if fields.is_empty() {
+        return String::new();
+    }
+    let fields: Vec<_> = fields.iter().map(|field| format!("`{field}`")).collect();
+    format!(
+        "`yaml_body` says `null` for {}, which asks the server to empty what the object has there. To \
+         leave it as it is, remove that from `yaml_body`.",
+        fields.join(", ")
+    )
 }
 
 const TO_SEE_WHAT_IT_SAID: &str = "To see what it said, try the same with `kubectl apply --server-side \

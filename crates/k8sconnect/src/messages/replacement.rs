@@ -310,3 +310,14 @@ pub(crate) fn immutable_known_late(manifest: &Manifest, warning: &Diagnostic) ->
         ]),
     )
 }
+
+/// What is to follow another object is refused while that one is still there.
+pub(crate) fn refused_beside(mut refused: Diagnostic) -> Diagnostic {
+    refused.detail = paragraphs([
+        &refused.detail,
+        "The old object is still there while this is planned. If it holds what the new one is refused \
+         for (a port, an address, a quota), delete it first, with `terraform apply -destroy \
+         -target=ADDRESS` (or `tofu`), and apply again.",
+    ]);
+    refused
+}

@@ -1,7 +1,7 @@
 //! What a plan can say of operations, whose meaning hangs on the object as it is when they are
 //! carried out: somebody may write between the plan that was shown and the apply.
 //!
-//! What a new `copy` or `move` brings is not promised. Positions are not to mean other items than
+//! What a new `copy` or `move` brings is not promised, nor what the server draws. Positions are not to mean other items than
 //! the plan showed, so an object whose lists changed meanwhile is refused.
 
 use k8sconnect_core::owners::Owners;
@@ -16,6 +16,8 @@ use crate::leaves::{self, ProjectionMap};
 
 /// The leaves as they are planned.
 pub(crate) fn planned(
+    patch: &Patch,
+    live: &Json,
     trial: &Trial,
     kept: Option<&Kept>,
     key: Option<&ConcealmentKey>,
@@ -31,6 +33,15 @@ pub(crate) fn planned(
         if kept.is_none_or(|kept| !kept.texts.contains_key(path))
             && let Some(text) = map.get_mut(&path.shown())
         {
+            *text = Value::Unknown;
+        }
+    }
+    for path in patch.open(live, &trial.answer, &trial.outcome) {
+        let is_kept = |text: &Value<String>| {
+            let kept = kept.and_then(|kept| kept.texts.get(&path));
+            kept.is_some() && kept == text.known()
+        };
+        if let Some(text) = map.get_mut(&path.shown()).filter(|text| !is_kept(text)) {
             *text = Value::Unknown;
         }
     }

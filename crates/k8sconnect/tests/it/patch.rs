@@ -1,6 +1,7 @@
 //! `k8sconnect_patch` against a real API server, called in this process: every form on every sort of
 //! field, every refusal, every place at which it can be interrupted.
 
+mod allocated;
 mod along;
 mod bereft;
 mod drift;

@@ -1,5 +1,6 @@
 //! What a refusal is about, and what of the server's words on it may be shown.
 
+use k8sconnect_core::field::{FieldPath, PathElement};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::rejection::Cause;
@@ -37,6 +38,15 @@ impl Subject<'_> {
             Some(former) => secrets.and(self.manifest.secrecy(), former),
             None => secrets,
         }
+    }
+
+    /// The fields that are written as null where the object has a value.
+    pub(in crate::messages) fn nulled(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if let Some(former) = self.former {
+            collect_nulled(self.manifest.value(), former, &mut FieldPath::default(), &mut found);
+        }
+        found
     }
 
     /// One line a cause; several that come to the same are one.
@@ -81,5 +91,19 @@ fn reason(cause: &Cause) -> String {
         "FieldValueTypeInvalid" => "its value is of another type".to_owned(),
         "" => WITHHELD.to_owned(),
         other => other.to_owned(),
+    }
+}
+/// Items of lists have no place that would be the same in both.
+fn collect_nulled(written: &Value, live: &Value, path: &mut FieldPath, found: &mut Vec<String>) {
+    for (name, written) in written.as_object().into_iter().flatten() {
+        let Some(live) = live.get(name).filter(|live| !live.is_null()) else {
+            continue;
+        };
+        path.push(PathElement::field(name.clone()));
+        match written {
+            Value::Null => found.push(path.shown()),
+            _ => collect_nulled(written, live, path, found),
+        }
+        path.pop();
     }
 }

@@ -94,7 +94,15 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let short = "{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {a: '1'}}";
     let quota = status(403, "exceeded quota: q, requested: secrets=1, used: secrets=10", &[]);
     messages.push(refusal::refused(&Manifest::parse(short).unwrap(), &quota));
+    let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, \
+        spec: {storageClassName: null}}";
+    let filled = json!({"spec": {"storageClassName": "standard"}});
+    let claim = Manifest::parse(claim).unwrap();
+    let fixed_spec = status(422, "spec: Forbidden: spec is immutable after creation", &[]);
+    let former = Subject { manifest: &claim, former: Some(&filled) };
+    messages.push(refusal::refused(former, &fixed_spec));
     let taken = status(422, "provided port is already allocated", &[]);
+    messages.push(replacement::refused_beside(refusal::refused(&web(), &taken)));
     for tried in [Tried::Beside, Tried::Over] {
         messages.push(replacement::unproved((&web()).into(), &fixed, &taken, tried));
     }

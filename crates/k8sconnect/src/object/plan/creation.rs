@@ -88,9 +88,13 @@ pub(super) async fn plan(
             let redefined = !remade && is_redefined(asked, &location);
             if redefined {
                 notices.push(messages::object::planned_before_its_definition(key));
-                asked.unpromised(&location, None);
             }
-            if asked.desired.is_stored() && !remade && !redefined {
+            // Of what follows another object nothing is promised: should the server answer otherwise by
+            // then, the other one would be gone before anybody noticed.
+            let follows = predecessor.is_some();
+            if follows || redefined {
+                asked.unpromised(&location, None);
+            } else if asked.desired.is_stored() && !remade {
                 let map = leaves::planned(&decision, None);
                 state.managed_state_projection = asked.promised(&location, None, map);
             }
@@ -117,7 +121,10 @@ pub(super) async fn plan(
             // It goes with its definition.
             Adoption::TakeOver if remade => {}
             Adoption::TakeOver => {
-                state.managed_state_projection = takeover(asked, &location, &live, notices).await?;
+                let taken = takeover(asked, &location, &live, notices).await?;
+                if predecessor.is_none() {
+                    state.managed_state_projection = taken;
+                }
                 return Ok(state);
             }
             Adoption::Refuse => {
@@ -129,7 +136,11 @@ pub(super) async fn plan(
             notices.push(messages::refusal::redefined(asked.desired, &status));
         }
         Observation::Refused(status) => {
-            return Err(messages::refusal::refused(asked.desired, &status).into());
+            let refused = messages::refusal::refused(asked.desired, &status);
+            return Err(match predecessor {
+                Some(_) => messages::replacement::refused_beside(refused).into(),
+                None => refused.into(),
+            });
         }
     }
     if remade {
@@ -186,7 +197,11 @@ async fn adoption(
                 notices.push(messages::object::planned_before_its_definition(key));
                 asked.unpromised(location, None);
             }
-            if redefined || !asked.desired.is_stored() {
+            let yields: Vec<_> = asked.terms.yields_to().map(ToOwned::to_owned).collect();
+            if !yields.is_empty() {
+                notices.push(messages::terms::yields_anew(key, &yields, &owners));
+            }
+            if redefined || !yields.is_empty() || !asked.desired.is_stored() {
                 return Ok(Value::Unknown);
             }
             Ok(asked.promised(location, None, leaves::planned(&decision, None)))

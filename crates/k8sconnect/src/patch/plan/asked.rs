@@ -76,7 +76,9 @@ impl Asked<'_> {
         self.note_changed(&slot(self.patch, None), &live, &trial);
         Ok(PatchModel {
             managed_fields: managed_fields(&trial.outcome.leaves),
-            managed_state_projection: Value::Known(foresight::planned(&trial, None, None)),
+            managed_state_projection: Value::Known(foresight::planned(
+                self.patch, &live, &trial, None, None,
+            )),
             ..later(proposed, None)
         })
     }
@@ -132,7 +134,7 @@ impl Asked<'_> {
         let mut state = later(proposed, Some(held));
         state.managed_fields = managed_fields(&trial.outcome.leaves);
         let kept = past.map(|(_, kept)| kept);
-        let map = foresight::planned(&trial, kept, concealment);
+        let map = foresight::planned(self.patch, &live, &trial, kept, concealment);
         self.note_changed(held.id(), &live, &trial);
         let mended = leaves::mended(&held.model.managed_state_projection, &map);
         let (memory, host) = (&self.session.memory, self.targets.host());
