@@ -63,6 +63,12 @@ impl Departure {
         self.of_set(&[path.clone()].into_iter().collect()).is_empty()
     }
 
+    /// Whether a whole goes with what leaves of it: nothing of it stays.
+    pub(super) fn releases(&self, whole: &FieldPath) -> bool {
+        let stays = |set: &FieldSet| set.below(whole).is_some() || covers(set, whole);
+        self.fields.below(whole).is_some() && !stays(&self.entire) && !stays(&self.alone)
+    }
+
     /// What of a set goes.
     pub(super) fn of_set(&self, set: &FieldSet) -> FieldSet {
         let stays = covered(set, &self.entire).union(&set.intersection(&self.alone));

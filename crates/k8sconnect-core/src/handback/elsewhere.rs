@@ -2,9 +2,10 @@
 //!
 //! What they lost stands in their own words. The object, read in both versions, tells which of them are
 //! ours too: a path at which the same stands in both means the same field, and that field goes back like
-//! any other. What has another path or value there is nothing of ours that could be named: all of it goes
-//! back together, once nothing stays with us that it could be a part of. What is no longer there at all
-//! does not: an entry for it would be a claim that others run into.
+//! any other. It may be a whole there that has parts here: it goes once no part of it stays with us. What
+//! has another path or value there is nothing of ours that could be named: all of it goes back together,
+//! once nothing stays with us that it could be a part of. What is no longer there at all does not: an
+//! entry for it would be a claim that others run into.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,9 +76,17 @@ impl Words<'_> {
             Leaving::Fields(leaving) => {
                 let goes = self.readings.theirs.contains_key(&manager.api_version)
                     && leaving.stays().iter().all(|path| self.are_theirs(manager, path));
-                (leaving.of_set(&ours), other.filter(|_| goes).collect())
+                let wholes = self.wholes(manager, &ours).filter(|path| leaving.releases(path));
+                let ours = leaving.of_set(&ours).union(&wholes.collect());
+                (ours, other.filter(|_| goes).collect())
             }
         }
+    }
+
+    /// Of what a manager lost, what is a whole in its version and may have parts in ours.
+    fn wholes(&self, manager: &Manager, lost: &FieldSet) -> impl Iterator<Item = FieldPath> {
+        let is_elsewhere = manager.api_version != self.version;
+        lost.leaves().into_iter().filter(move |_| is_elsewhere)
     }
 
     /// Of what leaves us, what its former owner can be given.

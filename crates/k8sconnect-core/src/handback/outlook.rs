@@ -64,7 +64,9 @@ impl Outlook<'_> {
         if self.gvk.is_secret() {
             after = after.with_string_data_as_data();
         }
-        let division = Division::told_by([&now, &after, &returned]);
+        let version = self.gvk.api_version();
+        let division =
+            Division::told_by([&now, &after, &returned]).with_losses(&returned, &version);
         let prospect = |field: &Patched| {
             if at(self.live, &field.path).is_none() {
                 return Prospect::Absent;
@@ -82,7 +84,7 @@ impl Outlook<'_> {
                 returns_to = self.in_other_words(&returned, field);
             }
             if returns_to.is_empty() && stays_with.is_empty() {
-                let for_the_end = self.in_other_words(&former, field);
+                let for_the_end = self.in_the_end(&former, field);
                 if !for_the_end.is_empty() {
                     return Prospect::Waits { for_the_end };
                 }
@@ -119,6 +121,19 @@ impl Outlook<'_> {
                 && !self.other_words(entry).is_empty()
         });
         others.map(|entry| entry.manager.clone()).collect()
+    }
+
+    /// Who is on record for a field in another API version, where it has another path or is a part of
+    /// what stays.
+    fn in_the_end(&self, former: &Owners, field: &Patched) -> Vec<Manager> {
+        let version = self.gvk.api_version();
+        let division = Division::told_by([former]).with_losses(former, &version);
+        let mut waiting = division.holders(former, &field.path, field.extent);
+        waiting.retain(|it| it.api_version != version);
+        match waiting.is_empty() {
+            true => self.in_other_words(former, field),
+            false => waiting,
+        }
     }
 
     /// What goes back in other words, where there is more of it than fields were told to.

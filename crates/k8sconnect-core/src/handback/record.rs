@@ -72,15 +72,20 @@ pub fn record(former: &Owners, loss: Loss<'_>) -> Owners {
 }
 
 /// Who had a field before us, of those who hold it when a write of ours takes it. Whoever loses it and
-/// is not on record took it from us, with the list around it: who is on record had it before.
+/// is not on record took it from us, with the list around it: who is on record had it before. `version`
+/// is the one in which we write.
 #[must_use]
 pub fn rightful(
     record: &Owners,
     lost: &Owners,
+    version: &str,
     path: &FieldPath,
     holders: &[Manager],
 ) -> Vec<Manager> {
-    let of = |owners: &Owners| Division::told_by([owners]).holders(owners, path, Extent::Whole);
+    let of = |owners: &Owners| {
+        let division = Division::told_by([owners]).with_losses(owners, version);
+        division.holders(owners, path, Extent::Whole)
+    };
     let (on_record, robbed) = (of(record), of(lost));
     let is_among = |all: &[Manager], one: &Manager| all.iter().any(|it| it.is(one));
     let passing = |one: &Manager| is_among(&robbed, one) && !is_among(&on_record, one);

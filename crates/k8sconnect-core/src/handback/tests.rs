@@ -223,6 +223,11 @@ fn who_held_a_field_in_another_version_is_said_to_get_it_back() {
     assert_eq!(prospects, [stays(vec![hpa]), stays(vec![])]);
 }
 
+fn version(mut entry: Value, version: &str) -> Value {
+    entry["apiVersion"] = json!(version);
+    entry
+}
+
 /// A patch of `target`, `size` and `kept` as `v2`, by which `chart` lost `old.a`, `old.b` and `size`
 /// as `v1`.
 struct TwoVersions {
@@ -234,10 +239,6 @@ struct TwoVersions {
 impl TwoVersions {
     /// The object as `v1` has it.
     fn with(theirs: Value) -> Self {
-        let version = |mut entry: Value, version: &str| {
-            entry["apiVersion"] = json!(version);
-            entry
-        };
         let fields = json!({"f:old": {"f:a": {}, "f:b": {}}, "f:size": {}});
         let former = owners(&[version(entry("chart", "Apply", "", fields), "v1")]);
         let fields = json!({"f:kept": {}, "f:size": {}, "f:target": {}});
@@ -272,6 +273,26 @@ fn going(left: &[&str], stays: &[&str]) -> Departure {
     let leaf = |text: &&str| (path(text), crate::projection::Leaf::Shown(json!("x")));
     let stays = crate::projection::Projection(stays.iter().map(leaf).collect());
     Departure::of(left.iter().map(path).collect(), &stays, &FieldSet::default())
+}
+
+#[test]
+fn a_whole_that_was_lost_in_another_version_is_that_of_its_parts_here() {
+    let whole = json!({"f:m": {}, "f:items": {}, "f:empty": {}});
+    let theirs = owners(&[version(entry("argo", "Apply", "", whole), "v1beta1")]);
+    let lost = json!({"f:m": {}, "f:items": {}});
+    let lost = owners(&[version(entry("argo", "Apply", "", lost), "v1beta1")]);
+    let parts = json!({"f:m": {"f:k": {}}, "f:empty": {"f:k": {}},
+                       "f:items": {"k:{\"name\":\"x\"}": {"f:v": {}}}});
+    let ours = owners(&[version(entry(OURS, "Apply", "", parts), "v1")]);
+    let held = |division: &Division, path: &str| {
+        division.holders(&theirs, &path.parse().unwrap(), Extent::Whole).len()
+    };
+    let here = Division::told_by([&theirs, &ours]).with_losses(&lost, "v1");
+    let paths = ["m.k", "m.new", "items[name=x].v", "empty.k"];
+    assert_eq!(paths.map(|path| held(&here, path)), [1, 1, 1, 0]);
+    // In its own version the parts tell.
+    let there = Division::told_by([&theirs, &ours]).with_losses(&lost, "v1beta1");
+    assert_eq!(paths.map(|path| held(&there, path)), [0; 4]);
 }
 
 #[test]

@@ -36,7 +36,8 @@ impl Taking<'_> {
         if self.gvk.is_secret() {
             owners = owners.with_string_data_as_data();
         }
-        let division = Division::told_by([&owners, &Owners::of_object(self.after.object)?]);
+        let division = Division::told_by([&owners, &Owners::of_object(self.after.object)?])
+            .with_losses(self.lost, &self.gvk.api_version());
         // Where nobody held a part of a map that was there, whoever held the map held all of it.
         let alone = Division::told_by([&Owners::of_object(self.before)?]);
         let elsewhere = lost_in_other_words(self.lost, self.gvk, self.before);
@@ -63,7 +64,7 @@ impl Verdict {
     pub fn once_gone(&mut self, gone: &[Manager], returned: &Owners, live: &Value, gvk: &Gvk) {
         let is_gone = |holder: &Manager| gone.iter().any(|it| it == holder);
         self.contested.retain(|(holder, _)| !is_gone(holder));
-        let division = Division::told_by([returned]);
+        let division = Division::told_by([returned]).with_losses(returned, &gvk.api_version());
         let elsewhere = lost_in_other_words(returned, gvk, live);
         for change in &mut self.changes {
             if !change.holders.iter().any(is_gone) {

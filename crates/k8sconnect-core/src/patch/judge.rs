@@ -110,7 +110,8 @@ impl Patch {
             true => without_ours(&now, manager).with_string_data_as_data(),
             false => Owners::default(),
         };
-        let division = Division::told_by([&now, &next]);
+        let version = self.key.gvk.api_version();
+        let division = Division::told_by([&now, &next]).with_losses(&lost, &version);
         let elsewhere = lost_in_other_words(&lost, &self.key.gvk, live);
         let changes: Vec<FieldNotice> = outcome
             .leaves

@@ -84,7 +84,7 @@ pub(crate) async fn remaking(
     let Some(Note { former, fields, .. }) = Note::on(live, id) else {
         return Diagnostics::new();
     };
-    let division = Division::told_by([&former]);
+    let division = Division::told_by([&former]).with_losses(&former, &key.gvk.api_version());
     let extent = Extent::Whole;
     let left = next.leaves_out(fields.members().iter()).into_iter();
     let fields: Vec<_> = left

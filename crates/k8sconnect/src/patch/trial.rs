@@ -130,9 +130,10 @@ impl Trial {
     /// Of the fields that join the patch, those that do not go back to who holds them now, with who
     /// gets them.
     pub(crate) fn heirs(&self, record: &Owners) -> Vec<(FieldPath, Prospect)> {
+        let version = self.answer["apiVersion"].as_str().unwrap_or_default();
         let heirs = |change: &FieldNotice| {
             let lost = &self.verdict.lost;
-            let returns_to = rightful(record, lost, &change.path, &change.holders);
+            let returns_to = rightful(record, lost, version, &change.path, &change.holders);
             let prospect = Prospect::Stays { returns_to: returns_to.clone(), stays_with: vec![] };
             (returns_to != change.holders).then(|| (change.path.clone(), prospect))
         };

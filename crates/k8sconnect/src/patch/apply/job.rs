@@ -329,8 +329,9 @@ impl Job<'_> {
             None => join.into_keys().map(|path| (path, vec![])).collect(),
         };
         // What was a part of a field that left, or what an answer that was lost took, is on record.
+        let version = self.work.key().gvk.api_version();
         for (path, holders) in &mut joined {
-            *holders = rightful(&done.former, &done.lost, path, holders);
+            *holders = rightful(&done.former, &done.lost, &version, path, holders);
         }
         let stayed = stay.into_keys().filter_map(|path| {
             let path = path.shown();

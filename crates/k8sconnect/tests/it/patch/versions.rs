@@ -1,5 +1,7 @@
 //! Fields whose holders write them in another API version, where they have another path.
 
+mod wholes;
+
 use serde_json::{Value as Json, json};
 use testkit::Target;
 use tfplugin::harness::{Action, State};
