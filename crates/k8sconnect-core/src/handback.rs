@@ -94,7 +94,7 @@ pub fn hand_back(
         })
         .filter(|entry| !entry.fields.is_empty())
         .collect();
-    let version = &going.first()?.manager.api_version;
+    let version = &mine.first()?.manager.api_version;
     let words = Words { version, readings };
     for lost in &former.0 {
         let manager = &lost.manager;
@@ -105,6 +105,10 @@ pub fn hand_back(
         if !back.is_empty() {
             give(&mut returned, manager, &back);
         }
+    }
+    // What was taken away and leaves is in no entry of ours, and may have been more to others.
+    if going.is_empty() && returned.0.is_empty() {
+        return None;
     }
     let remaining = match leaving {
         Leaving::All => Owners::default(),

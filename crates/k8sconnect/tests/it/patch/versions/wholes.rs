@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use testkit::Target;
 
-use super::{autoscaler, end_foretold, entry_of};
+use super::{autoscaler, end_foretold, entry_of, newer_autoscaler};
 use crate::patch::{PATCH, Ward, object, owners, said};
 use crate::unserved::definition;
 use crate::world::World;
@@ -139,4 +139,21 @@ async fn a_part_of_a_whole_of_another_version_waits_for_the_parts_that_stay() {
     ward.destroy(&state).await;
     assert_eq!(owners(&ward.live().await), before);
     ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_list_goes_back_in_another_version_though_what_was_taken_of_it_is_in_no_entry() {
+    let ward = newer_autoscaler().await;
+    let before = owners(&ward.live().await);
+    let both = json!({"spec": {"targetCPUUtilizationPercentage": null, "minReplicas": 2}});
+    let one = json!({"spec": {"minReplicas": 2}}).to_string();
+    let state = ward.create("merge_patch", &both.to_string()).await;
+    let told = said(&ward.plan("merge_patch", &one, &state).await.unwrap().diagnostics);
+    let back = "spec.metrics, as `autoscaling/v2` has it, returns to `helm`";
+    assert!(told.contains(back), "{told}");
+    let state = ward.change("merge_patch", &one, &state).await;
+    let helm = entry_of("helm", &owners(&ward.live().await));
+    assert!(helm.contains("f:metrics") && !helm.contains("f:minReplicas"), "{helm}");
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
 }
