@@ -31,8 +31,13 @@ pub struct Readings<'a> {
 }
 
 impl Readings<'_> {
-    /// Of an object that nobody read in another version.
+    /// Of an object that nobody read.
     pub const NONE: Readings<'static> = Readings { ours: &Value::Null, theirs: &BTreeMap::new() };
+
+    /// What stands at a path in our version; `None` where that was not read.
+    fn here(&self, path: &FieldPath) -> Option<Option<&Value>> {
+        (!self.ours.is_null()).then(|| at(self.ours, path))
+    }
 
     /// What stands at a path in another version; `None` where that was not read.
     fn there(&self, version: &str, path: &FieldPath) -> Option<Option<&Value>> {
@@ -97,15 +102,24 @@ impl Words<'_> {
         going: &[Ownership],
     ) -> FieldSet {
         let held = going.iter().fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+        let is_there = |path: &FieldPath| !self.is_gone(manager, path);
         if manager.api_version == self.version {
-            return ours.intersection(&held);
+            return ours.intersection(&held).members().into_iter().filter(is_there).collect();
         }
         let leaves: FieldSet = held.leaves().into_iter().collect();
         let is_ours = |path: &FieldPath| covers(&leaves, path) || held.below(path).is_some();
-        let is_gone =
-            |path: &FieldPath| self.readings.there(&manager.api_version, path) == Some(None);
         let ours = ours.members().into_iter().filter(is_ours);
-        ours.chain(other.members()).filter(|path| !is_gone(path)).collect()
+        ours.chain(other.members()).filter(is_there).collect()
+    }
+
+    /// Whether a field is known not to be on the object: an entry of ours may hold it all the same, as
+    /// what a `null` took away.
+    fn is_gone(&self, manager: &Manager, path: &FieldPath) -> bool {
+        let there = match manager.api_version == self.version {
+            true => self.readings.here(path),
+            false => self.readings.there(&manager.api_version, path),
+        };
+        there == Some(None)
     }
 
     /// The losses that stay on record once these fields are no longer ours.

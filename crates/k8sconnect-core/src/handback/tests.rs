@@ -77,6 +77,13 @@ fn a_field_that_is_gone_from_the_object_has_nobody_to_go_back_to() {
     let now = owners(&[entry(OURS, "Apply", "", json!({"f:spec": {"f:image": {}}}))]);
     let back = hand_back(&now, OURS, &former, Leaving::All, Readings::NONE).unwrap();
     assert_eq!(back.owners.holders(&"spec.replicas".parse().unwrap()).count(), 0);
+
+    // A `null` that was applied is in our entry, and on no object.
+    let (ours, theirs) = (json!({"spec": {"replicas": 3}}), BTreeMap::new());
+    let readings = Readings { ours: &ours, theirs: &theirs };
+    let back = hand_back(&after(), OURS, &former, Leaving::All, readings).unwrap();
+    assert_eq!(back.owners.holders(&"spec.image".parse().unwrap()).count(), 0);
+    assert_eq!(back.owners.holders(&"spec.replicas".parse().unwrap()).count(), 1);
 }
 
 #[test]
@@ -93,7 +100,8 @@ fn who_wrote_in_another_version_gets_back_what_is_there_in_that_version() {
     assert_eq!(other_versions(&former, "apps/v1").into_iter().collect::<Vec<_>>(), ["apps/v0"]);
     let (theirs, ours) = (
         json!({"spec": {"m": {"b": "1"}, "old": "1", "paused": true, "replicas": 3}}),
-        json!({"spec": {"m": {"c": "1"}, "new": "1", "paused": true, "replicas": 3}}),
+        json!({"spec": {"m": {"c": "1"}, "new": "1", "paused": true, "replicas": 3,
+                        "image": "nginx"}}),
     );
     let theirs = BTreeMap::from([("apps/v0".to_owned(), theirs)]);
     let readings = Readings { theirs: &theirs, ours: &ours };

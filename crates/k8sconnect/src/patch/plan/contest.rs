@@ -1,7 +1,7 @@
 //! Other patches of the same object: which of them are about to go, and who may have a field that
 //! several mean.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{Leaving, Readings, hand_back};
@@ -102,9 +102,10 @@ fn id_of(holder: &Manager) -> &str {
 fn handed_back(live: &Json, ending: &[Manager]) -> Result<Owners, FieldsV1Error> {
     let now = Owners::of_object(live)?;
     let mut returned = Owners::default();
+    let readings = Readings { ours: live, theirs: &BTreeMap::new() };
     for holder in ending {
         let former = Note::on(live, id_of(holder)).map(|note| note.former).unwrap_or_default();
-        let back = hand_back(&now, &holder.name, &former, Leaving::All, Readings::NONE);
+        let back = hand_back(&now, &holder.name, &former, Leaving::All, readings);
         returned.0.extend(back.into_iter().flat_map(|back| back.returned.0));
     }
     Ok(returned)

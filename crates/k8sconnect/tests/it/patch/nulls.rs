@@ -139,3 +139,28 @@ async fn a_null_that_takes_a_field_away_is_told_as_that() {
     assert!(told.contains(&format!("{args} stays absent")), "{told}");
     ward.destroy(&state).await;
 }
+
+#[tokio::test]
+async fn what_a_null_took_away_goes_back_to_nobody_when_it_leaves() {
+    let args = "image: nginx:1\n        args: [serve]";
+    let ward = Ward::with(&DEPLOYMENT.replace("image: nginx:1", args)).await;
+    let unclaimed = |all: Vec<String>| {
+        let helm = all.into_iter().find(|it| it.contains(r#""helm""#)).unwrap();
+        assert!(!helm.contains("f:args"), "{helm}");
+        assert!(helm.contains(r#"MODE\"}":{".":{},"f:name":{}}"#), "{helm}");
+    };
+    let least = "spec: {paused: true}";
+    let nulls = "spec: {paused: true, template: {spec: {containers: [{name: app, args: null, \
+                 env: [{name: MODE, value: null}]}]}}}";
+    let state = ward.create("patch", nulls).await;
+    let told = said(&ward.plan("patch", least, &state).await.unwrap().diagnostics);
+    for field in ["args", "env[name=MODE].value"] {
+        assert!(told.contains(&format!("{field} stays absent")), "{told}");
+    }
+    let state = ward.change("patch", least, &state).await;
+    unclaimed(owners(&ward.live().await));
+    ward.destroy(&state).await;
+    let state = ward.create("patch", nulls).await;
+    ward.destroy(&state).await;
+    unclaimed(owners(&ward.live().await));
+}
