@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use testkit::Target;
 
-use super::{autoscaler, end_foretold, entry_of, newer_autoscaler};
+use super::{METRICS, autoscaler, end_foretold, entry_of, newer_autoscaler};
 use crate::patch::{PATCH, Ward, object, owners, said};
 use crate::unserved::definition;
 use crate::world::World;
@@ -79,15 +79,23 @@ async fn who_loses_a_whole_in_another_version_is_named_for_the_part_that_is_patc
 #[tokio::test]
 async fn a_rival_that_takes_a_whole_in_another_version_is_the_author_of_the_drift() {
     let (ward, mut v1) = autoscaler().await;
-    let text = "spec: {scaleTargetRef: {name: ours}}";
+    let before = owners(&ward.live().await);
+    let text = &format!("spec: {{scaleTargetRef: {{name: ours}}, {METRICS}}}");
     let told = foretold(&ward, "patch", text).await;
     assert!(told.contains("spec.scaleTargetRef.name held by `chart` (Apply"), "{told}");
     let state = ward.create("patch", text).await;
     v1["spec"]["scaleTargetRef"]["name"] = json!("rival");
+    v1["spec"]["targetCPUUtilizationPercentage"] = json!(60);
     ward.world.cluster.act_as("flux").force().apply(&v1).await.unwrap();
     let told = said(&ward.plan("patch", text, &state).await.unwrap().diagnostics);
-    assert!(told.contains("spec.scaleTargetRef.name held by `flux` (Apply"), "{told}");
+    for path in ["spec.scaleTargetRef.name", "spec.metrics"] {
+        assert!(told.contains(&format!("{path} held by `flux` (Apply")), "{told}");
+    }
     assert!(!told.contains("held by nobody"), "{told}");
+    let state = ward.change("patch", text, &state).await;
+    ward.destroy(&state).await;
+    let chart = |all: &[String]| entry_of("chart", all);
+    assert_eq!(chart(&owners(&ward.live().await)), chart(&before));
 }
 
 #[tokio::test]
