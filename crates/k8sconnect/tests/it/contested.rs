@@ -336,3 +336,27 @@ async fn a_manager_that_is_newly_yielded_to_is_told_with_those_there_are() {
     assert!(told.contains("k8sconnect itself"), "{told}");
     story.end().await;
 }
+
+/// Found by fresh eyes: a second plan that differed from the first stopped the apply when the old object
+/// was gone; and a port that only the old object held was a dead end.
+#[tokio::test]
+async fn what_follows_another_object_is_promised_nothing_and_its_refusal_names_the_way_out() {
+    let world = World::new().await;
+    let body = |name: &str| {
+        json!({"apiVersion": "v1", "kind": "Service",
+            "metadata": {"name": name, "namespace": world.namespace.name()},
+            "spec": {"type": "NodePort", "ports": [{"port": 80}]}})
+    };
+    let state = world.create(&body("old").to_string()).await.unwrap();
+    let plan = replan(&world, &world.config(&body("new").to_string()), &state).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+    assert_eq!(plan.planned.attribute("managed_state_projection"), Some(&Value::Unknown));
+
+    let target = Target::of(&body("old")).unwrap();
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    let mut same_port = body("new");
+    same_port["spec"]["ports"][0]["nodePort"] = live["spec"]["ports"][0]["nodePort"].clone();
+    let told = refused(replan(&world, &world.config(&same_port.to_string()), &state).await);
+    assert!(told.contains("already allocated"), "{told}");
+    assert!(told.contains("apply -destroy -target=ADDRESS"), "{told}");
+}
