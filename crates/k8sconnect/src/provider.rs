@@ -76,10 +76,13 @@ impl Provider for K8sConnect {
         config: ProviderBlock,
         _notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        let (ctx, session) = (ctx.clone(), Arc::clone(&self.session));
+        // Weakly: whoever waits for a stop that never comes keeps no connection open.
+        let (ctx, session) = (ctx.clone(), Arc::downgrade(&self.session));
         tokio::spawn(async move {
             ctx.stopped().await;
-            session.stop();
+            if let Some(session) = session.upgrade() {
+                session.stop();
+            }
         });
         // What was not known when it was validated may be known now.
         connect::check_all(&config.cluster, &config.clusters)?;
@@ -101,5 +104,23 @@ impl Provider for K8sConnect {
         registry.function(ManifestEncode);
         registry.ephemeral(EphemeralObject::new(Arc::clone(&self.session)));
         registry.ephemeral(EphemeralToken::new(Arc::clone(&self.session)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tfplugin::harness::Core;
+    use tfplugin::{Data, Value};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_provider_that_is_gone_keeps_no_connection() {
+        let provider = K8sConnect::default();
+        let session = Arc::downgrade(&provider.session);
+        let core = Core::new(provider);
+        core.configure(Value::Known(Data::object([("cluster", Value::Null)]))).await.unwrap();
+        drop(core);
+        assert!(session.upgrade().is_none(), "it waits for a stop that never comes");
     }
 }
