@@ -31,7 +31,7 @@ impl Patch {
     pub fn ignored(&self, live: &Value, answer: &Value, outcome: &Outcome) -> Vec<Ignored> {
         let ignored = |(path, wanted): (FieldPath, Option<Value>)| {
             let stays = at(answer, &path)?;
-            let taken = wanted.as_ref().is_some_and(|wanted| means(stays, wanted));
+            let taken = wanted.as_ref().map_or(stays.is_null(), |wanted| means(stays, wanted));
             if taken || !at(live, &path).is_some_and(|before| same(before, stays)) {
                 return None;
             }

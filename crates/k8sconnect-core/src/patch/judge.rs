@@ -113,6 +113,7 @@ impl Patch {
         let version = self.key.gvk.api_version();
         let division = Division::told_by([&now, &next]).with_losses(&lost, &version);
         let elsewhere = lost_in_other_words(&lost, &self.key.gvk, live);
+        let is_new = |path: &FieldPath| kept.is_none_or(|kept| !kept.texts.contains_key(path));
         let changes: Vec<FieldNotice> = outcome
             .leaves
             .0
@@ -122,7 +123,7 @@ impl Patch {
                 let mut robbed = division.holders(&lost, path, Extent::Whole);
                 let (is, will) = (texts_now.get(path), texts_next.get(path));
                 let differs = leaves.0.get(path) != outcome.leaves.0.get(path);
-                if differs && robbed.is_empty() {
+                if differs && robbed.is_empty() && is_new(path) {
                     robbed = division.holders(&renamed, path, Extent::Whole);
                 }
                 if differs && robbed.is_empty() && is.is_some() {
@@ -142,7 +143,6 @@ impl Patch {
                 })
             })
             .collect();
-        let is_new = |path: &FieldPath| kept.is_none_or(|kept| !kept.texts.contains_key(path));
         let (mut changes, rest): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| is_new(&change.path));
         let places = displaced::places(&outcome.leaves, live);
@@ -158,15 +158,25 @@ impl Patch {
         let held_before = |place: &FieldNotice| {
             kept.is_some_and(|kept| kept.texts.keys().any(|path| path.starts_with(&place.path)))
         };
-        let (drifted, displaced): (Vec<_>, Vec<_>) =
-            places.iter().filter_map(|place| change.at(place)).partition(held_before);
+        // Where the patch put a value itself, and now wants a map, nobody did anything.
+        let is_ours = |place: &FieldNotice| {
+            let set = kept.and_then(|kept| kept.texts.get(&place.path));
+            set.is_some() && set == place.now.as_ref()
+        };
+        let (drifted, displaced): (Vec<_>, Vec<_>) = places
+            .iter()
+            .filter_map(|place| change.at(place))
+            .filter(|place| !is_ours(place) || !place.holders.is_empty())
+            .partition(|place| held_before(place) && !is_ours(place));
         changes.extend(displaced);
         changes.sort_by(|one, other| one.path.cmp(&other.path));
         let shape = Shape::told_by(&now);
         let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves, &places);
         let mut gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
         gone.retain(|field| !places.contains(&field.path));
-        let left = kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default();
+        let mut left =
+            kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default();
+        left.retain(|path| !places.contains(path));
         // Only operations put something in the place of what they set before.
         let goes = |path: &&FieldPath| {
             matches!(self.form, Form::Json(_))

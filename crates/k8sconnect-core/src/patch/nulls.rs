@@ -38,8 +38,12 @@ impl Patch {
 
     /// The fields that were written null and have another value after the write.
     pub fn undaunted(&self, answer: Written<'_>) -> Result<Vec<FieldPath>, FieldsV1Error> {
+        let Form::Apply(manifest) = &self.form else {
+            return Ok(vec![]);
+        };
         let ours = Owners::of_object(answer.object)?.applied_by(answer.manager);
-        let mut found = self.nulls(&ours);
+        // There a null in the `stringData` of a Secret is one in `data`, and not yet an empty value.
+        let mut found = nulls_in(&manifest.to_merge_patch(), &ours);
         found.retain(|(path, _)| at(answer.object, path).is_some_and(|value| !value.is_null()));
         Ok(found.into_iter().map(|(path, _)| path).collect())
     }
@@ -81,17 +85,11 @@ impl Patch {
     }
 
     fn nulls_of(&self, ours: &FieldSet) -> Vec<FieldPath> {
-        let held = self.nulls(ours).into_iter().filter(|(_, whose)| *whose == Whose::Ours);
-        held.map(|(path, _)| path).collect()
-    }
-
-    fn nulls(&self, ours: &FieldSet) -> Vec<(FieldPath, Whose)> {
-        let mut found = Vec::new();
-        if let Form::Apply(manifest) = &self.form {
-            let mut path = FieldPath::default();
-            nulls(&manifest.as_applied(), Some(ours), &mut path, &mut found);
-        }
-        found
+        let Form::Apply(manifest) = &self.form else {
+            return vec![];
+        };
+        let nulls = nulls_in(&manifest.as_applied(), ours).into_iter();
+        nulls.filter(|(_, whose)| *whose == Whose::Ours).map(|(path, _)| path).collect()
     }
 }
 
@@ -117,6 +115,12 @@ impl Outcome {
 enum Whose {
     Ours,
     Nobodys,
+}
+
+fn nulls_in(written: &Value, ours: &FieldSet) -> Vec<(FieldPath, Whose)> {
+    let mut found = Vec::new();
+    nulls(written, Some(ours), &mut FieldPath::default(), &mut found);
+    found
 }
 
 /// Every null in what was written. One in a list that is held as a whole is a part of that.

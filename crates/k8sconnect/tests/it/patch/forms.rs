@@ -419,3 +419,26 @@ async fn what_stands_as_it_was_left_costs_one_request() {
     let ((), asked) = ward.world.cluster.count_during(user, destroying).await.unwrap();
     assert_eq!(short(&asked), ["get", "get", "patch"], "a refresh, and the hand-back");
 }
+
+#[tokio::test]
+async fn who_applied_string_data_keeps_it_and_is_named_once() {
+    let ward = Ward::with(
+        "{apiVersion: v1, kind: Secret, metadata: {name: keys, namespace: NS}, \
+         stringData: {a: theirs}}",
+    )
+    .await;
+    for attribute in ["patch", "merge_patch"] {
+        let before = owners(&ward.live().await);
+        let text = |value: &str| format!("stringData: {{a: {value}}}");
+        let config = ward.config(attribute, &text("one"));
+        let told = said(&ward.core().plan(PATCH, &config, None).await.unwrap().diagnostics);
+        assert!(told.contains("data.a held by `helm`"), "{attribute}: {told}");
+        let state = ward.create(attribute, &text("one")).await;
+        let told = said(&ward.plan(attribute, &text("two"), &state).await.unwrap().diagnostics);
+        assert_eq!(told, "", "{attribute}");
+        let state = ward.change(attribute, &text("two"), &state).await;
+        ward.settled(attribute, &text("two"), &state).await;
+        ward.destroy(&state).await;
+        assert_eq!(owners(&ward.live().await), before, "{attribute}");
+    }
+}

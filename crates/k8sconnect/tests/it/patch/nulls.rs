@@ -164,3 +164,39 @@ async fn what_a_null_took_away_goes_back_to_nobody_when_it_leaves() {
     ward.destroy(&state).await;
     unclaimed(owners(&ward.live().await));
 }
+
+#[tokio::test]
+async fn a_null_in_string_data_that_empties_a_key_is_told() {
+    let ward = Ward::with(
+        "{apiVersion: v1, kind: Secret, metadata: {name: keys, namespace: NS}, \
+         stringData: {a: theirs}}",
+    )
+    .await;
+    for text in ["stringData: {b: ours, a: null}", "stringData: {b: ours, new: null}"] {
+        let plan = ward.core().plan(PATCH, &ward.config("patch", text), None).await.unwrap();
+        let told = said(&plan.diagnostics);
+        let key = if text.contains("new") { "data.new" } else { "data.a" };
+        assert!(told.contains("`null` in `patch` removes nothing"), "{told}");
+        assert!(told.contains(&format!("takes no notice of them: {key} ")), "{told}");
+        let state = ward.create("patch", text).await;
+        ward.settled("patch", text, &state).await;
+        ward.destroy(&state).await;
+    }
+}
+
+#[tokio::test]
+async fn a_null_of_an_operation_that_the_server_keeps_has_its_effect() {
+    let (ward, definition) = widget().await;
+    let text = |min: u8| {
+        json!([{"op": "add", "path": "/spec/nul", "value": null},
+               {"op": "add", "path": "/spec/min", "value": min}])
+        .to_string()
+    };
+    let state = ward.create("json_patch", &text(1)).await;
+    ward.settled("json_patch", &text(1), &state).await;
+    let told = said(&ward.plan("json_patch", &text(2), &state).await.unwrap().diagnostics);
+    assert!(!told.contains("does not change") && !told.contains("spec.nul"), "{told}");
+    let state = ward.change("json_patch", &text(2), &state).await;
+    ward.settled("json_patch", &text(2), &state).await;
+    end(&ward, &definition).await;
+}

@@ -185,3 +185,33 @@ async fn an_edited_operation_reaches_what_others_made_of_it_and_tells_what_goes(
     }
     end(&ward).await;
 }
+
+#[tokio::test]
+async fn a_patch_that_makes_a_map_of_its_own_value_is_no_drift_and_leaves_nothing() {
+    let ward = ward().await;
+    let operation =
+        |value: &str| format!(r#"[{{"op": "add", "path": "/free/z", "value": {value}}}]"#);
+    for (attribute, one, map) in [
+        ("patch", "free: {z: 2}".to_owned(), "free: {z: {a: 1}}".to_owned()),
+        ("patch", "free: {z: null}".to_owned(), "free: {z: {a: {b: c}}}".to_owned()),
+        ("merge_patch", "free: {z: 2}".to_owned(), "free: {z: {a: 1}}".to_owned()),
+        ("json_patch", operation("2"), operation(r#"{"a": 1}"#)),
+        ("json_patch", operation("null"), operation(r#"{"a": null}"#)),
+    ] {
+        let before = owners(&ward.live().await);
+        let state = ward.create(attribute, &one).await;
+        ward.settled(attribute, &one, &state).await;
+        let plan = ward.plan(attribute, &map, &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(!told.contains("changed outside"), "{map}: {told}");
+        assert!(!told.contains("handed back") && !told.contains("stays"), "{map}: {told}");
+        let state = ward.change(attribute, &map, &state).await;
+        ward.settled(attribute, &map, &state).await;
+        let told = parting(&ward, &state).await;
+        assert!(told.contains("returns to `helm`"), "{map}: {told}");
+        ward.destroy(&state).await;
+        assert_eq!(owners(&ward.live().await), before, "{map}");
+        ward.remake(&body(&ward)).await;
+    }
+    end(&ward).await;
+}
