@@ -13,6 +13,7 @@
 mod former;
 mod open;
 mod recovery;
+mod shared;
 mod takeover;
 
 use std::borrow::Cow;

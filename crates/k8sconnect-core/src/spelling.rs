@@ -23,6 +23,12 @@ pub fn as_the_server_spells(body: &mut Value, before: &Value, texts: &Texts) {
     respell(body, before, &fields, texts, &mut FieldPath::default());
 }
 
+/// Puts the server's spelling into a body, for scalars that mean what stands on the object already.
+pub fn as_it_stands(body: &mut Value, texts: &Texts) {
+    let written = body.clone();
+    as_the_server_spells(body, &written, texts);
+}
+
 fn respell(
     body: &mut Value,
     before: &Value,

@@ -28,6 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use k8sconnect_cluster::Host;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::plan::Condition;
+use k8sconnect_core::projection::Texts;
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -60,6 +61,7 @@ struct Content {
     /// The objects that state holds.
     uids: BTreeSet<String>,
     for_write: BTreeMap<String, Value>,
+    shared: BTreeMap<String, Texts>,
     created: BTreeSet<String>,
     counted: BTreeSet<String>,
     warned: BTreeSet<u64>,
@@ -111,6 +113,16 @@ impl Memory {
     /// Keeps an object that was read for a write, which follows in the same process.
     pub(crate) fn keep_for_write(&self, id: &str, live: Value) {
         self.content().for_write.insert(id.to_owned(), live);
+    }
+
+    /// Keeps how the server spells what others hold, for the same.
+    pub(crate) fn keep_spelling(&self, id: &str, shared: Texts) {
+        self.content().shared.insert(id.to_owned(), shared);
+    }
+
+    /// Hands it over.
+    pub(crate) fn recall_spelling(&self, id: &str) -> Texts {
+        self.content().shared.remove(id).unwrap_or_default()
     }
 
     /// Hands it over.

@@ -6,6 +6,7 @@
 mod change;
 mod creation;
 mod proof;
+mod shared;
 mod swallowed;
 mod whereabouts;
 

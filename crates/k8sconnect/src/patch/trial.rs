@@ -381,8 +381,7 @@ impl Surgery<'_> {
                     let before = before.as_applied();
                     spelling::as_the_server_spells(&mut content, &before, &kept.texts);
                 }
-                let written = content.clone();
-                spelling::as_the_server_spells(&mut content, &written, shared);
+                spelling::as_it_stands(&mut content, shared);
                 Content::Apply(content)
             }
             Form::Merge(value) => Content::Merge(value.clone()),

@@ -177,6 +177,57 @@ spec:
 }
 
 #[tokio::test]
+async fn what_only_means_the_same_as_another_ones_value_stays_shared_however_it_comes_to_be_written()
+ {
+    let at = Workspace::new(Tool::Terraform).await;
+    let quota = |hard: &str| {
+        format!(
+            "{{apiVersion: v1, kind: ResourceQuota, metadata: {{name: quota, namespace: NS}}, \
+             spec: {{hard: {{{hard}}}}}}}"
+        )
+    };
+    let theirs = json!({
+        "apiVersion": "v1", "kind": "ResourceQuota",
+        "metadata": {"name": "quota", "namespace": at.namespace.name()},
+        "spec": {"hard": {"cpu": "1", "memory": "1Gi"}},
+    });
+    at.cluster.act_as("flux").apply(theirs).await.unwrap();
+    let target = Target::new("v1", "ResourceQuota", at.namespace.name(), "quota");
+    let shared = async |field: &str| {
+        let live = at.cluster.read(&target).await.unwrap().unwrap();
+        let held = managers_of(&live, &["f:spec", "f:hard", field]);
+        assert_eq!(held, ["flux".to_owned(), "k8sconnect".to_owned()].into(), "{field}");
+    };
+    // Taken over, then written anew, respelt, and added; nothing of it by force.
+    at.object_with("quota", &quota("cpu: 1000m"), "adopt = true\nforce_conflicts = false");
+    at.init().await;
+    at.apply().await;
+    at.plan_empty().await;
+    shared("f:cpu").await;
+    for (hard, field) in [
+        ("cpu: 1000m, memory: 1024Mi", "f:memory"),
+        ("cpu: 1, memory: 1048576Ki, pods: 5", "f:cpu"),
+        ("cpu: 1.0, memory: 1024Mi, pods: 6", "f:memory"),
+    ] {
+        for arguments in ["adopt = true", "adopt = true\nforce_conflicts = false"] {
+            at.object_with("quota", &quota(hard), arguments);
+            let plan = at.plan_changes().await;
+            assert!(!plan.text.contains("taken"), "{hard}: {}", plan.text);
+        }
+        at.apply().await;
+        at.plan_empty().await;
+        shared(field).await;
+        shared("f:cpu").await;
+    }
+    // Only respelt: nothing to do, and nothing to tell.
+    let respelt = quota("cpu: 1000m, memory: 1Gi, pods: 6");
+    at.object_with("quota", &respelt, "adopt = true\nforce_conflicts = false");
+    let plan = at.plan_empty().await;
+    assert!(!plan.text.contains("Warning: ResourceQuota"), "{}", plan.text);
+    at.destroy().await;
+}
+
+#[tokio::test]
 async fn an_address_that_destroys_what_another_has_is_stopped_and_moved_does_it() {
     let mut at = Workspace::new(Tool::Terraform).await;
     let kubeconfig = at.runner.directory().join("kubeconfig");

@@ -4,7 +4,9 @@ use k8sconnect_cluster::{Answer, Error, Found, Location};
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
+use k8sconnect_core::projection::Texts;
 use k8sconnect_core::rejection::Rejection;
+use k8sconnect_core::spelling;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
@@ -30,11 +32,14 @@ pub(super) async fn make(
     if held.is_untouched() {
         return first(work, held, location).await;
     }
+    // The plan that this process has just made knows who holds what.
+    let shared = work.session.memory.recall_spelling(held.id());
     if !work.terms.ignores_any() {
         let planner = held.planner();
-        let content = planner
+        let mut content = planner
             .content(&work.manifest, Some(held.prior()), None)
             .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+        spelling::as_it_stands(&mut content, &shared);
         let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
         let former = Subject { manifest: &work.manifest, former: Some(held.manifest.value()) };
         if let Err(Error::Refused(status)) = &written
@@ -63,7 +68,7 @@ pub(super) async fn make(
             Some(seen) => seen,
             None => look(work, held, location).await?,
         };
-        match attempt(work, held, location, &seen).await? {
+        match attempt(work, held, location, &seen, &shared).await? {
             Ok(answer) => return Ok(answer),
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
             Err(error) => {
@@ -91,6 +96,7 @@ async fn attempt(
     held: &Held,
     location: &Location,
     live: &Json,
+    shared: &Texts,
 ) -> Result<Result<Answer, Error>, Diagnostics> {
     let key = work.manifest.key();
     let unreadable = |error| messages::object::ownership_unreadable(key, &error);
@@ -100,8 +106,9 @@ async fn attempt(
     }
     let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let content =
+    let mut content =
         planner.content(&work.manifest, Some(held.prior()), Some(live)).map_err(unreadable)?;
+    spelling::as_it_stands(&mut content, shared);
     let resource_version = live["metadata"]["resourceVersion"].as_str().unwrap_or_default();
     let guard = Guard::Version { uid: held.uid(), resource_version };
     Ok(work.write(location, content, held.id(), guard).await)

@@ -10,6 +10,7 @@ use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
 use k8sconnect_core::rejection::Rejection;
+use k8sconnect_core::spelling;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 use tokio::time::Instant;
@@ -227,7 +228,7 @@ async fn attempt(
     let owners = Owners::of_object(live).map_err(unreadable)?;
     let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen_of(&work.terms, &owners));
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let content = planner.content(&work.manifest, None, Some(live)).map_err(unreadable)?;
+    let mut content = planner.content(&work.manifest, None, Some(live)).map_err(unreadable)?;
     let guard = Guard::Uid(live["metadata"]["uid"].as_str().unwrap_or_default());
     let namespace = location.namespace.as_deref();
     let body = Outgoing { content: content.clone(), namespace, id: Some(id), guard }.body();
@@ -251,5 +252,7 @@ async fn attempt(
             return Ok(Err(error));
         }
     }
+    let respelt = planner.respelt(&content, &answer.object).map_err(unreadable)?;
+    spelling::as_it_stands(&mut content, &planner.shared(respelt, live).map_err(unreadable)?);
     Ok(work.write(location, content, id, guard).await)
 }

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::proof::{self, Attempt, Refusal};
+use super::shared::Recipient;
 use super::swallowed;
 use super::whereabouts;
 use super::{Asked, Change, later};
@@ -77,10 +78,12 @@ pub(super) async fn plan(
         ignoring = asked.terms.ignoring(asked.desired, &seen_of(asked.terms, &owners)).0;
     }
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let content = planner.content(asked.desired, Some(held.prior()), live).map_err(unreadable)?;
+    let mut content =
+        planner.content(asked.desired, Some(held.prior()), live).map_err(unreadable)?;
     let guard = Guard::Uid(held.uid());
     let mut state = later(proposed, Some(held));
-    let observation = asked.observe(&location, content.clone(), Some(held.id()), guard).await?;
+    let to = Recipient { location: &location, held: Some(held), guard, live };
+    let observation = asked.observe_shared(planner, to, &mut content).await?;
     if is_miss(&observation) {
         home::missed_at_home(asked.cluster, held).await?;
     }
@@ -343,7 +346,10 @@ async fn for_write(
     Ok(live)
 }
 
-async fn look(asked: &Asked<'_>, location: &Location) -> Result<Option<Json>, Diagnostics> {
+pub(super) async fn look(
+    asked: &Asked<'_>,
+    location: &Location,
+) -> Result<Option<Json>, Diagnostics> {
     let found = asked.cluster.get(location).await;
     match found.map_err(|error| messages::refusal::unanswered(asked.key(), &error))? {
         Found::Object(answer) => Ok(Some(answer.object)),

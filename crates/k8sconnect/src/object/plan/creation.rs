@@ -10,6 +10,7 @@ use k8sconnect_core::swallowed;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
+use super::shared::Recipient;
 use super::{Asked, later, proof};
 use crate::leaves;
 use crate::memory::{Claim, Intent, Outlook};
@@ -183,9 +184,10 @@ async fn adoption(
     let owners = Owners::of_object(live).map_err(unreadable)?;
     let (ignoring, _) = asked.terms.ignoring(asked.desired, &seen_of(asked.terms, &owners));
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let content = planner.content(asked.desired, None, Some(live)).map_err(unreadable)?;
+    let mut content = planner.content(asked.desired, None, Some(live)).map_err(unreadable)?;
     let guard = Guard::Uid(uid_of(live));
-    match asked.observe(location, content, None, guard).await? {
+    let to = Recipient { location, held: None, guard, live: Some(live) };
+    match asked.observe_shared(planner, to, &mut content).await? {
         Observation::Answered(answer) => {
             notices.push(messages::object::adopts(key, live));
             let decision = asked.decide(planner, None, Some(live), &answer, notices)?;
