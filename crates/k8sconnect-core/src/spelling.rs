@@ -12,13 +12,13 @@ use serde_json::Value;
 use crate::field::atom::same;
 use crate::field::walk::Items;
 use crate::field::{FieldPath, FieldSet, PathElement};
-use crate::projection::{Texts, is_concealed};
+use crate::projection::{ABSENT, Texts, is_concealed};
 use crate::text;
 
 /// Puts the server's spelling into a body, for scalars that are written as they were at the last
 /// write, whose outcome is in `texts`.
 pub fn as_the_server_spells(body: &mut Value, before: &Value, texts: &Texts) {
-    let spelt = texts.iter().filter(|(_, shown)| !is_concealed(shown));
+    let spelt = texts.iter().filter(|(_, shown)| !is_concealed(shown) && *shown != ABSENT);
     let fields = spelt.map(|(path, _)| path.clone()).collect();
     respell(body, before, &fields, texts, &mut FieldPath::default());
 }

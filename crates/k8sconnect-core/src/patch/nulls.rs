@@ -1,8 +1,11 @@
-//! What comes of a `null` in a partial object.
+//! What comes of a `null` in a partial object, and of a zero.
 //!
-//! The server keeps it where a field may be null or has no schema, and then it is a value like any
+//! The server keeps a null where a field may be null or has no schema, and then it is a value like any
 //! other. It takes a field away that it has no room for without a value, makes an empty value or a
 //! default of it, or takes no notice. The object before and after tells which.
+//!
+//! A zero (`paused: false`, `minReadySeconds: 0`, `value: ""`) it often does not store, and it is meant
+//! all the same: whoever applied it holds the field, which is not there.
 
 use serde_json::Value;
 
@@ -19,7 +22,8 @@ use crate::projection::{ABSENT, Leaf, Projection};
 const NULL: &str = "null";
 
 impl Patch {
-    /// The fields that were written null and that the write took away, now or before.
+    /// The fields that were written null and that the write took away, now or before; and those that
+    /// were written as a zero, which the server does not store.
     pub fn nullified(
         &self,
         live: &Value,
@@ -31,8 +35,10 @@ impl Patch {
             at(live, path).is_some() || kept.is_some_and(|text| text == ABSENT)
         };
         let ours = Owners::of_object(answer.object)?.applied_by(answer.manager);
-        let mut found = self.nulls_of(&ours);
-        found.retain(|path| at(answer.object, path).is_none() && was_there(path));
+        let mut found = self.held(Value::is_null, &ours);
+        found.retain(was_there);
+        found.extend(self.held(is_zero, &ours));
+        found.retain(|path| at(answer.object, path).is_none());
         Ok(found)
     }
 
@@ -43,17 +49,21 @@ impl Patch {
         };
         let ours = Owners::of_object(answer.object)?.applied_by(answer.manager);
         // There a null in the `stringData` of a Secret is one in `data`, and not yet an empty value.
-        let mut found = nulls_in(&manifest.to_merge_patch(), &ours);
+        let mut found = places(&manifest.to_merge_patch(), Value::is_null, &ours);
         found.retain(|(path, _)| at(answer.object, path).is_some_and(|value| !value.is_null()));
         Ok(found.into_iter().map(|(path, _)| path).collect())
     }
 
-    /// The fields of our entry that are null on an object, as they were written.
-    pub(super) fn stored_nulls(&self, ours: &FieldSet, object: &Value) -> Projection {
-        let mut found = self.nulls_of(ours);
+    /// Adds the fields of our entry that are null on an object, as they were written.
+    pub(super) fn add_stored_nulls(
+        &self,
+        ours: &FieldSet,
+        object: &Value,
+        leaves: &mut Projection,
+    ) {
+        let mut found = self.held(Value::is_null, ours);
         found.retain(|path| at(object, path).is_some_and(Value::is_null));
-        let told = |path: FieldPath| (path.clone(), leaf(&path, None, object, &self.secrecy));
-        Projection(found.into_iter().map(told).collect())
+        self.fill_in(found.iter(), object, leaves);
     }
 
     /// What stands now where nulls were kept, or took something away.
@@ -81,15 +91,26 @@ impl Patch {
         for path in paths {
             let now = || leaf(path, None, object, &self.secrecy);
             leaves.0.entry(path.clone()).or_insert_with(now);
+            unname(path, leaves);
         }
     }
 
-    fn nulls_of(&self, ours: &FieldSet) -> Vec<FieldPath> {
+    /// The fields of our entry that were written so.
+    fn held(&self, is_such: fn(&Value) -> bool, ours: &FieldSet) -> Vec<FieldPath> {
         let Form::Apply(manifest) = &self.form else {
             return vec![];
         };
-        let nulls = nulls_in(&manifest.as_applied(), ours).into_iter();
-        nulls.filter(|(_, whose)| *whose == Whose::Ours).map(|(path, _)| path).collect()
+        let found = places(&manifest.as_applied(), is_such, ours).into_iter();
+        found.filter(|(_, whose)| *whose == Whose::Ours).map(|(path, _)| path).collect()
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Bool(truth) => !truth,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
     }
 }
 
@@ -98,6 +119,7 @@ impl Outcome {
     #[must_use]
     pub fn without(mut self, nullified: impl IntoIterator<Item = FieldPath>) -> Self {
         for path in nullified {
+            unname(&path, &mut self.leaves);
             self.leaves.0.entry(path).or_insert(Leaf::Absent);
         }
         self
@@ -110,6 +132,20 @@ impl Outcome {
     }
 }
 
+/// The key of an item stands for it only where there is nothing else to show of it, as this field.
+fn unname(path: &FieldPath, leaves: &mut Projection) {
+    let mut item = path.clone();
+    if path.names_its_item() || item.pop().is_none() {
+        return;
+    }
+    let of_item = leaves.0.range(&item..).take_while(|(leaf, _)| leaf.starts_with(&item));
+    let is_its_name =
+        |leaf: &FieldPath| leaf.names_its_item() && leaf.elements().len() == path.elements().len();
+    let names: Vec<_> =
+        of_item.map(|(leaf, _)| leaf).filter(|leaf| is_its_name(leaf)).cloned().collect();
+    leaves.0.retain(|leaf, _| !names.contains(leaf));
+}
+
 /// Whether our entry names a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
@@ -117,21 +153,27 @@ enum Whose {
     Nobodys,
 }
 
-fn nulls_in(written: &Value, ours: &FieldSet) -> Vec<(FieldPath, Whose)> {
+/// Every such value in what was written.
+fn places(
+    written: &Value,
+    is_such: fn(&Value) -> bool,
+    ours: &FieldSet,
+) -> Vec<(FieldPath, Whose)> {
     let mut found = Vec::new();
-    nulls(written, Some(ours), &mut FieldPath::default(), &mut found);
+    collect(written, is_such, Some(ours), &mut FieldPath::default(), &mut found);
     found
 }
 
-/// Every null in what was written. One in a list that is held as a whole is a part of that.
-fn nulls(
+/// One in a list that is held as a whole is a part of that.
+fn collect(
     written: &Value,
+    is_such: fn(&Value) -> bool,
     ours: Option<&FieldSet>,
     path: &mut FieldPath,
     found: &mut Vec<(FieldPath, Whose)>,
 ) {
     match written {
-        Value::Null => {
+        value if is_such(value) => {
             let whose = if ours.is_some() { Whose::Ours } else { Whose::Nobodys };
             found.push((path.clone(), whose));
         }
@@ -140,7 +182,7 @@ fn nulls(
                 let element = PathElement::field(name.clone());
                 let held = ours.and_then(|ours| ours.child(&element));
                 path.push(element);
-                nulls(below, held, path, found);
+                collect(below, is_such, held, path, found);
                 path.pop();
             }
         }
@@ -152,7 +194,7 @@ fn nulls(
             for (element, held) in ours.children() {
                 if let Some(item) = items.step_written(element) {
                     path.push(element.clone());
-                    nulls(item, Some(held), path, found);
+                    collect(item, is_such, Some(held), path, found);
                     path.pop();
                 }
             }
@@ -192,8 +234,9 @@ mod tests {
         let nullified = patch.nullified(&live, written, None).unwrap();
         assert_eq!(shown(&nullified), ["spec.c[name=app].args"]);
         let ours = Owners::of_object(&object).unwrap().applied_by("us");
-        let stored = patch.stored_nulls(&ours, &object).texts(None);
-        assert_eq!(stored.into_values().collect::<Vec<_>>(), ["null"]);
+        let mut stored = Projection::default();
+        patch.add_stored_nulls(&ours, &object, &mut stored);
+        assert_eq!(stored.texts(None).into_values().collect::<Vec<_>>(), ["null"]);
 
         // It stays away for as long as the patch says so.
         let texts = nullified.iter().map(|path| (path.clone(), ABSENT.to_owned())).collect();

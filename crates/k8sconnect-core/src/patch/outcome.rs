@@ -74,7 +74,7 @@ pub fn leaves_now(
                 written: &manifest.as_applied(),
                 secrecy,
             });
-            leaves.0.extend(patch.stored_nulls(ours, object).0);
+            patch.add_stored_nulls(ours, object, &mut leaves);
             return Ok(leaves);
         }
         Form::Merge(value) => {

@@ -200,3 +200,57 @@ async fn a_null_of_an_operation_that_the_server_keeps_has_its_effect() {
     ward.settled("json_patch", &text(2), &state).await;
     end(&ward, &definition).await;
 }
+
+#[tokio::test]
+async fn a_zero_that_the_server_does_not_store_is_a_field_of_the_patch_all_the_same() {
+    let given = "minReadySeconds: 10\n  paused: true\n  replicas:";
+    let ward = Ward::with(&DEPLOYMENT.replace("replicas:", given)).await;
+    let mut given = ward.live().await;
+    for name in ["managedFields", "uid", "resourceVersion", "creationTimestamp", "generation"] {
+        given["metadata"].as_object_mut().unwrap().remove(name);
+    }
+    given.as_object_mut().unwrap().remove("status");
+    let text = |ready: u8, paused: bool, mode: &str| {
+        format!(
+            "spec: {{minReadySeconds: {ready}, paused: {paused}, template: {{spec: {{containers: \
+             [{{name: app, env: [{{name: MODE, value: {mode:?}}}]}}]}}}}}}"
+        )
+    };
+    let mode = "spec.template.spec.containers[name=app].env[name=MODE].value";
+    let zeros = text(0, false, "");
+    let plan = ward.core().plan(PATCH, &ward.config("patch", &zeros), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    for (path, was) in [("spec.minReadySeconds", "10"), ("spec.paused", "true"), (mode, "plain")] {
+        let told_so = format!("{path} held by `helm`");
+        assert!(told.contains(&told_so), "{path}: {told}");
+        assert!(told.contains(&format!("is now {was} will be (absent)")), "{path}: {told}");
+    }
+    let paths = ["spec.minReadySeconds", "spec.paused", mode];
+    // From the beginning, and later; both ways.
+    for (first, then) in [(zeros.clone(), text(5, true, "x")), (text(5, true, "x"), zeros.clone())]
+    {
+        let state = ward.create("patch", &first).await;
+        ward.settled("patch", &first, &state).await;
+        for path in paths {
+            assert!(map(&state, "managed_fields").contains_key(path), "{first}: {path}");
+        }
+        let told = said(&ward.plan("patch", &then, &state).await.unwrap().diagnostics);
+        assert!(!told.contains("handed back") && !told.contains("stays"), "{then}: {told}");
+        let state = ward.change("patch", &then, &state).await;
+        ward.settled("patch", &then, &state).await;
+        for path in paths {
+            assert!(map(&state, "managed_fields").contains_key(path), "{then}: {path}");
+        }
+        let rival = json!({"spec": {"paused": then == zeros, "minReadySeconds": 7}});
+        ward.world.cluster.act_as("rival").merge_patch(&ward.target, rival).await.unwrap();
+        let told = said(&ward.plan("patch", &then, &state).await.unwrap().diagnostics);
+        assert!(told.contains("spec.minReadySeconds held by `rival`"), "{then}: {told}");
+        assert!(!told.contains("does not name"), "{then}: {told}");
+        let state = ward.change("patch", &then, &state).await;
+        ward.settled("patch", &then, &state).await;
+        ward.destroy(&state).await;
+        let live = ward.live().await;
+        assert!(!owners(&live).iter().any(|it| it.contains("k8sconnect")), "{live:#}");
+        ward.remake(&given).await;
+    }
+}
