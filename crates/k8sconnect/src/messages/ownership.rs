@@ -206,13 +206,17 @@ pub(super) fn listed(fields: &[FieldNotice]) -> String {
     lines.join("\n")
 }
 
-/// Indented, so that Terraform does not wrap it.
-fn field(notice: &FieldNotice) -> String {
-    let shown = |text: &Option<String>| text.as_deref().map_or(ABSENT.to_owned(), one_line);
+pub(super) fn field(notice: &FieldNotice) -> String {
     let holders = match notice.holders.as_slice() {
         [] => "nobody".to_owned(),
-        holders => holders.iter().map(manager).collect::<Vec<_>>().join(", "),
+        holders => managers(holders),
     };
+    field_of(notice, &holders)
+}
+
+/// Indented, so that Terraform does not wrap it.
+pub(super) fn field_of(notice: &FieldNotice, holders: &str) -> String {
+    let shown = |text: &Option<String>| text.as_deref().map_or(ABSENT.to_owned(), one_line);
     let mut lines = vec![format!("  {}", notice.path), format!("    held by  {holders}")];
     if notice.then.is_some() && notice.then != notice.now && notice.then != notice.next {
         lines.push(format!("    was      {}", shown(&notice.then)));
@@ -222,6 +226,10 @@ fn field(notice: &FieldNotice) -> String {
         lines.push(format!("    will be  {}", shown(&notice.next)));
     }
     lines.join("\n")
+}
+
+pub(super) fn managers(all: &[Manager]) -> String {
+    all.iter().map(manager).collect::<Vec<_>>().join(", ")
 }
 
 /// A manager, with what it did and when.

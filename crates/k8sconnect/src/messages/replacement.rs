@@ -8,7 +8,7 @@ use k8sconnect_core::rejection::{Cause, Status};
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
-use super::ownership::manager;
+use super::ownership::{manager, managers};
 use super::refusal::{Subject, on_body, refused, said};
 use super::stuck::{spelt, what_holds};
 use super::{count, paragraphs};
@@ -86,7 +86,7 @@ pub(crate) fn entangled(
     let Clearing { in_the_way: cleared, alongside } = clearing;
     let holders = |it: &Cleared| match it.holders.is_empty() {
         true => "nobody: the API server filled it in".to_owned(),
-        false => it.holders.iter().map(manager).collect::<Vec<_>>().join(", "),
+        false => managers(&it.holders),
     };
     let lines = cleared.iter().map(|it| (it.path.shown(), holders(it)));
     let listed = match listed(lines.collect()) {

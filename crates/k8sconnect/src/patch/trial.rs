@@ -9,7 +9,7 @@ use k8sconnect_core::field::walk::at_written;
 use k8sconnect_core::field::{FieldPath, FieldSet};
 use k8sconnect_core::handback::{Company, Departure, Loss, Prospect, Tenure, record, rightful};
 use k8sconnect_core::identity::without_marks;
-use k8sconnect_core::owners::Owners;
+use k8sconnect_core::owners::{Manager, Owners};
 use k8sconnect_core::patch::{
     Form, Inherited, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing, Verdict,
     Written, claimed, positions,
@@ -139,6 +139,18 @@ impl Trial {
         };
         let held = self.verdict.changes.iter().filter(|change| !change.holders.is_empty());
         held.filter_map(heirs).collect()
+    }
+
+    /// Of the fields that join the patch, those that it holds already as a part of something else, with
+    /// who had them before.
+    pub(crate) fn wards(&self, record: &Owners) -> Vec<(FieldPath, Vec<Manager>)> {
+        let version = self.answer["apiVersion"].as_str().unwrap_or_default();
+        let unheld = self.verdict.changes.iter().filter(|change| change.holders.is_empty());
+        let had = unheld.map(|change| {
+            let had = rightful(record, &self.verdict.lost, version, &change.path, &[]);
+            (change.path.clone(), had)
+        });
+        had.filter(|(_, had)| !had.is_empty()).collect()
     }
 
     /// The fields of our entry, and of the losses on record, that the patch no longer names.

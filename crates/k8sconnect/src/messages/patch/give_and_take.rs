@@ -9,7 +9,7 @@ use k8sconnect_core::text;
 use k8sconnect_core::transition::FieldNotice;
 use tfplugin::{Diagnostic, Diagnostics};
 
-use crate::messages::ownership::{LISTED, listed, manager, more, named};
+use crate::messages::ownership::{LISTED, field, field_of, listed, manager, managers, more, named};
 use crate::messages::{count, one_line};
 
 /// What joins a patch, be it new or not, and what goes with it.
@@ -17,6 +17,7 @@ pub(crate) fn takes(
     key: &ObjectKey,
     verdict: &Verdict,
     heirs: &[(FieldPath, Prospect)],
+    wards: &[(FieldPath, Vec<Manager>)],
 ) -> Diagnostics {
     let mut told = Diagnostics::new();
     if !verdict.changes.is_empty() {
@@ -26,8 +27,8 @@ pub(crate) fn takes(
             format!(
                 "Applying changes these on an object that is not yours:\n\n{}\n\n{} The other manager \
                  may set a field back before.{}",
-                listed(&verdict.changes),
-                in_the_end(verdict),
+                changes(&verdict.changes, wards),
+                in_the_end(verdict, wards),
                 passed_over(heirs)
             ),
         ));
@@ -36,12 +37,26 @@ pub(crate) fn takes(
     told
 }
 
+/// What changes, and who holds it. What the patch holds itself it holds for somebody.
+fn changes(changes: &[FieldNotice], wards: &[(FieldPath, Vec<Manager>)]) -> String {
+    let line = |change: &FieldNotice| match wards.iter().find(|(path, _)| *path == change.path) {
+        Some((_, had)) => field_of(change, &format!("this patch, before it by {}", managers(had))),
+        None => field(change),
+    };
+    let mut lines: Vec<_> = changes.iter().take(LISTED).map(line).collect();
+    lines.extend(more(changes.len()));
+    lines.join("\n")
+}
+
 /// What a destroy makes of them.
-fn in_the_end(verdict: &Verdict) -> String {
+fn in_the_end(verdict: &Verdict, wards: &[(FieldPath, Vec<Manager>)]) -> String {
     let changes = &verdict.changes;
     let mut holders = changes.iter().flat_map(|change| &change.holders);
     let back = match holders.any(|holder| holder.name.starts_with(&manager_of(""))) {
         true => "to who holds it now, or, where that is another patch, to who held it before that",
+        false if !wards.is_empty() => {
+            "to who holds it now, or, where that is the patch itself, to who held it before"
+        }
         false => "to who holds it now",
     };
     let within = !verdict.gone.is_empty() || !verdict.dropped.is_empty();
@@ -229,13 +244,12 @@ pub(crate) fn returns(key: &ObjectKey, prospects: &[(FieldPath, Prospect)]) -> D
 }
 
 fn prospect((path, prospect): &(FieldPath, Prospect)) -> String {
-    let all = |managers: &[Manager]| managers.iter().map(manager).collect::<Vec<_>>().join(", ");
     match prospect {
         Prospect::Absent => format!("  {path} stays absent"),
         Prospect::Waits { for_the_end } => format!(
             "  {path} stays as it is, and returns to {} when the patch ends: in another \
              API version it cannot be told from what the patch still sets",
-            all(for_the_end)
+            managers(for_the_end)
         ),
         Prospect::Elsewhere { returns_to } => format!(
             "  {path}, as `{}` has it, returns to {}",
@@ -246,10 +260,14 @@ fn prospect((path, prospect): &(FieldPath, Prospect)) -> String {
         Prospect::Stays { returns_to, stays_with } => {
             match (returns_to.as_slice(), stays_with.as_slice()) {
                 ([], []) => format!("  {path} stays as it is, held by nobody"),
-                ([], holders) => format!("  {path} stays with {}", all(holders)),
-                (owners, []) => format!("  {path} returns to {}", all(owners)),
+                ([], holders) => format!("  {path} stays with {}", managers(holders)),
+                (owners, []) => format!("  {path} returns to {}", managers(owners)),
                 (owners, holders) => {
-                    format!("  {path} returns to {}, stays with {}", all(owners), all(holders))
+                    format!(
+                        "  {path} returns to {}, stays with {}",
+                        managers(owners),
+                        managers(holders)
+                    )
                 }
             }
         }

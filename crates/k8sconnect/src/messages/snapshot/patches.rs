@@ -191,17 +191,20 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.extend(patch::finalizers(key, &going, &held(None, &[])));
     messages.extend(patch::finalizers(key, &held(None, &[]), &held(None, &["example.com/a"])));
     let heirs = [(path("spec.replicas"), stays(vec![helm()], vec![]))];
-    messages.extend(patch::takes(key, &verdict, &heirs));
+    messages.extend(patch::takes(key, &verdict, &heirs, &[]));
     let emptied = notice("spec.tags", &[helm()], [None, Some(r#"["a"]"#), Some("[]")]);
     let changes = [verdict.changes.clone(), vec![emptied]].concat();
     for changes in [changes[1..].to_vec(), changes] {
-        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }, &[]));
+        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }, &[], &[]));
     }
     let removed = notice("metadata.labels.team", &[helm()], [None, Some("blue"), None]);
     for kept in [vec![], verdict.changes.clone()] {
         let changes = kept.into_iter().chain([removed.clone()]).collect();
-        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }, &[]));
+        messages.extend(patch::takes(key, &Verdict { changes, ..Verdict::default() }, &[], &[]));
     }
+    let own = notice("spec.tags", &[], [None, Some(r#"["a", "b"]"#), Some(r#"["c"]"#)]);
+    let own = Verdict { changes: vec![own], ..Verdict::default() };
+    messages.extend(patch::takes(key, &own, &[], &[(path("spec.tags"), vec![helm()])]));
     let outdone = vec![path("spec.args[=\"a\"]")];
     messages.extend(patch::outdone(key, &Verdict { outdone, ..Verdict::default() }));
     messages.extend(patch::spared(key, &[path("metadata.labels")]));

@@ -67,7 +67,7 @@ impl Asked<'_> {
             self.wanted_by_others_of_this_run(&trial)?;
         }
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
-        notices.extend(messages::patch::takes(key, &trial.verdict, &[]));
+        notices.extend(messages::patch::takes(key, &trial.verdict, &[], &[]));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         self.tell_besides(&live, &trial, notices)?;
         self.tell_nulls(&trial, notices)?;
@@ -239,7 +239,9 @@ impl Asked<'_> {
             notices.push(messages::patch::recreated(key));
         }
         notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
-        let (manager, former) = (held.manager(), held.former(live));
+        let manager = held.manager();
+        // What was taken from others was taken on the object that is gone.
+        let former = if same_object { held.former(live) } else { Owners::default() };
         let leaving = trial.leaving(live, &manager, &former).map_err(unreadable)?;
         let elsewhere = match leaving.is_empty() {
             true => Elsewhere::default(),
@@ -249,7 +251,8 @@ impl Asked<'_> {
         let record = forget(&former, &leaving, &key.gvk.api_version(), readings);
         let past = Some(held).filter(|_| same_object);
         let record = trial.recorded(&record, past, live, &manager).map_err(unreadable)?;
-        notices.extend(messages::patch::takes(key, verdict, &trial.heirs(&record)));
+        let (heirs, wards) = (trial.heirs(&record), trial.wards(&record));
+        notices.extend(messages::patch::takes(key, verdict, &heirs, &wards));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         self.tell_besides(live, trial, notices)?;
         // It is told with the text that brings it.

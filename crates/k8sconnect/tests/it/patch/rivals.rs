@@ -280,3 +280,38 @@ async fn two_patches_that_add_to_a_list_without_keys_are_found_by_the_plan() {
     assert!(told.contains(&format!("`k8sconnect-patch-{}`", id(&first))), "{told}");
     assert!(!told.contains("tolerations[="), "{told}");
 }
+
+#[tokio::test]
+async fn a_list_that_the_patch_holds_for_somebody_is_told_with_whom() {
+    let ward = Ward::deployment().await;
+    let list = "spec.template.spec.tolerations";
+    let add = r#"[{"op": "add", "path": "/spec/template/spec/tolerations/-", "value": {"key": "spot", "operator": "Exists"}}]"#;
+    let whole = "spec: {template: {spec: {tolerations: [{key: spot, operator: Exists}]}}}";
+    let before = owners(&ward.live().await);
+    let state = ward.create("json_patch", add).await;
+    let told = said(&ward.plan("patch", whole, &state).await.unwrap().diagnostics);
+    assert!(told.contains(&format!("{list} held by this patch, before it by `helm`")), "{told}");
+    assert!(told.contains("where that is the patch itself, to who held it before"), "{told}");
+    let state = ward.change("patch", whole, &state).await;
+    ward.settled("patch", whole, &state).await;
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
+}
+
+#[tokio::test]
+async fn who_made_a_recreated_target_gets_its_fields_and_nobody_else_is_named() {
+    let ward = Ward::config_map().await;
+    let text = "data: {a: ours}";
+    let state = ward.create("patch", text).await;
+    ward.world.cluster.delete(&ward.target).await.unwrap();
+    ward.world.cluster.act_as("other").apply(ward.body()).await.unwrap();
+    let before = owners(&ward.live().await);
+    for text in [text, "data: {a: again}"] {
+        let told = said(&ward.plan("patch", text, &state).await.unwrap().diagnostics);
+        assert!(told.contains("data.a held by `other`"), "{told}");
+        assert!(!told.contains("`helm`") && !told.contains("returns to"), "{told}");
+    }
+    let state = ward.change("patch", text, &state).await;
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
+}
