@@ -35,7 +35,7 @@ impl Planner<'_> {
         let (now, next) = (Owners::of_object(live)?, Owners::of_object(answer)?);
         let ours = self.our_fields(&next, answer);
         let leaves = self.project(&ours, answer, &next, desired, desired.secrecy());
-        let before = self.project(&ours, live, &now, desired, desired.secrecy()).texts(key);
+        let before = self.project(&ours, live, &now, desired, desired.secrecy());
         let held = match desired.gvk().is_secret() {
             true => now.with_string_data_as_data(),
             false => now,
@@ -56,14 +56,14 @@ impl Planner<'_> {
                     takeover.holders.push(manager.clone());
                 }
             }
-            let (was, will) = (before.get(path), leaf.text(path, key));
-            if was != will.as_ref() {
+            let was = before.0.get(path);
+            if was != Some(leaf) {
                 takeover.changes.push(FieldNotice {
                     path: path.clone(),
                     holders,
                     then: None,
-                    now: was.cloned(),
-                    next: will,
+                    now: was.map(|was| was.told(path, key)),
+                    next: Some(leaf.told(path, key)),
                 });
             }
         }

@@ -8,11 +8,9 @@ use k8sconnect_core::plan::Takeover;
 use k8sconnect_core::rejection::Status;
 use tfplugin::Diagnostic;
 
+use super::ownership::values;
 use super::refusal::Subject;
-use super::{ABSENT, count, one_line, paragraphs, refusal};
-
-/// More fields than this are counted, not listed.
-const LISTED: usize = 20;
+use super::{count, paragraphs, refusal};
 
 pub(crate) fn unreadable(id: &str, error: &ImportIdError) -> Diagnostic {
     Diagnostic::error(
@@ -266,25 +264,11 @@ pub(crate) fn takes_over(key: &ObjectKey, takeover: &Takeover, body: Body) -> Di
         ),
         None => String::new(),
     };
-    let mut lines: Vec<_> = takeover
-        .changes
-        .iter()
-        .take(LISTED)
-        .map(|change| {
-            let shown = |text: &Option<String>| text.as_deref().map_or(ABSENT.to_owned(), one_line);
-            let (now, next) = (shown(&change.now), shown(&change.next));
-            format!("  {}\n    is now   {now}\n    will be  {next}", change.path)
-        })
-        .collect();
-    if takeover.changes.len() > LISTED {
-        let rest = count(takeover.changes.len() - LISTED, "field");
-        lines.push(format!("  … and {rest} more"));
-    }
-    let changes = match lines.as_slice() {
+    let changes = match takeover.changes.as_slice() {
         [] => "No value changes; an annotation with the k8sconnect id is added.".to_owned(),
-        lines => format!(
+        changes => format!(
             "Your `yaml_body` is not what was imported, and changes values:\n\n{}",
-            lines.join("\n")
+            values(changes)
         ),
     };
     let summary = match takeover.changes.len() {

@@ -6,11 +6,12 @@ use k8sconnect_cluster::NotYet;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::identity::{ID_ANNOTATION, IdentityChange, ObjectKey};
 use k8sconnect_core::manifest::Manifest;
+use k8sconnect_core::transition::FieldNotice;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::addresses::whose;
-use super::ownership::Whose;
+use super::ownership::{Whose, values};
 use super::refusal::{Subject, on_body};
 use super::stuck::what_holds;
 use super::{ABSENT, count, one_line, paragraphs, span};
@@ -313,11 +314,17 @@ pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>, whose: Whose)
     .at(AttributePath::root(attribute))
 }
 
-pub(crate) fn adopts(key: &ObjectKey, live: &Value) -> Diagnostic {
+/// `unheld` are the values that change without being taken from anybody.
+pub(crate) fn adopts(key: &ObjectKey, live: &Value, unheld: &[FieldNotice]) -> Diagnostic {
+    let changes = match unheld {
+        [] => String::new(),
+        unheld => format!("These values change, which nobody holds now:\n\n{}", values(unheld)),
+    };
     Diagnostic::warning(
         format!("{key} exists already and will be taken over"),
         paragraphs([
             &whose(live),
+            &changes,
             "`adopt = true` says so. It is not made anew: it keeps its uid, and what you did not write \
              stays, unless another warning names it.",
         ]),

@@ -206,6 +206,21 @@ pub(super) fn listed(fields: &[FieldNotice]) -> String {
     lines.join("\n")
 }
 
+/// What changes, whoever holds it.
+pub(super) fn values(fields: &[FieldNotice]) -> String {
+    let line = |notice: &FieldNotice| {
+        let (now, next) = (shown(&notice.now), shown(&notice.next));
+        format!("  {}\n    is now   {now}\n    will be  {next}", notice.path)
+    };
+    let mut lines: Vec<_> = fields.iter().take(LISTED).map(line).collect();
+    lines.extend(more(fields.len()));
+    lines.join("\n")
+}
+
+fn shown(text: &Option<String>) -> String {
+    text.as_deref().map_or(ABSENT.to_owned(), one_line)
+}
+
 pub(super) fn field(notice: &FieldNotice) -> String {
     let holders = match notice.holders.as_slice() {
         [] => "nobody".to_owned(),
@@ -216,7 +231,6 @@ pub(super) fn field(notice: &FieldNotice) -> String {
 
 /// Indented, so that Terraform does not wrap it.
 pub(super) fn field_of(notice: &FieldNotice, holders: &str) -> String {
-    let shown = |text: &Option<String>| text.as_deref().map_or(ABSENT.to_owned(), one_line);
     let mut lines = vec![format!("  {}", notice.path), format!("    held by  {holders}")];
     if notice.then.is_some() && notice.then != notice.now && notice.then != notice.next {
         lines.push(format!("    was      {}", shown(&notice.then)));

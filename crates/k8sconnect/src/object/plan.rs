@@ -36,6 +36,10 @@ use crate::session::Session;
 use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
 
+/// What a dry-run bears for the id that only the write will give: an annotation that is written there
+/// beside the user's own makes another object of it.
+const UNBORN: &str = "00000000-0000-0000-0000-000000000000";
+
 pub(crate) async fn plan(
     ctx: &Context,
     session: &Session,

@@ -243,9 +243,12 @@ async fn attempt(
         // Nothing was written yet.
         Err(error) => return Err(not_taken(&work.manifest, &error).into()),
     };
-    let ours = Owners::of_object(&answer.object).map_err(unreadable)?.applied_by(MANAGER);
+    let after = Owners::of_object(&answer.object).map_err(unreadable)?;
+    let ours = after.applied_by(MANAGER);
     let api_version = key.gvk.api_version();
-    if let Some(claimed) = adoption::claim(&owners, MANAGER, &ours, &api_version) {
+    // Where nobody is on record, the first apply puts `before-first-apply` there for all that is.
+    let before = if owners.0.is_empty() { &after } else { &owners };
+    if let Some(claimed) = adoption::claim(before, MANAGER, &ours, &api_version) {
         let list = claimed.to_managed_fields();
         let edit = Edit { read: live, managed_fields: Some(&list), mark: Mark::AsItIs };
         if let Err(error) = work.cluster.replace_owners(location, &edit, MANAGER).await {

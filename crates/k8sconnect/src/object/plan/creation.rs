@@ -1,5 +1,7 @@
 //! Planning an object that state does not hold.
 
+use std::collections::BTreeSet;
+
 use k8sconnect_cluster::{Location, Observation, Placed};
 use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::ignore::Yielded;
@@ -11,7 +13,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::shared::Recipient;
-use super::{Asked, later, proof};
+use super::{Asked, UNBORN, later, proof};
 use crate::leaves;
 use crate::memory::{Claim, Intent, Outlook};
 use crate::messages::addresses::Stage;
@@ -75,7 +77,8 @@ pub(super) async fn plan(
     let (ignoring, _) = asked.terms.ignoring(asked.desired, &Yielded::new());
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     let content = asked.desired.as_applied().into_owned();
-    let observation = asked.observe(&location, content.clone(), None, Guard::Absent).await?;
+    let observation =
+        asked.observe(&location, content.clone(), Some(UNBORN), Guard::Absent).await?;
     if let Observation::Exists(live) = &observation {
         agreed(asked, predecessor, live)?;
     }
@@ -189,8 +192,15 @@ async fn adoption(
     let to = Recipient { location, held: None, guard, live: Some(live) };
     match asked.observe_shared(planner, to, &mut content).await? {
         Observation::Answered(answer) => {
-            notices.push(messages::object::adopts(key, live));
-            let decision = asked.decide(planner, None, Some(live), &answer, notices)?;
+            let mut others = Diagnostics::new();
+            let decision = asked.decide(planner, None, Some(live), &answer, &mut others)?;
+            let takeover = planner.takeover(asked.desired, None, live, &answer.object);
+            let mut unheld = takeover.map_err(unreadable)?.changes;
+            // A plan to create shows no former values; what is taken from others is told with them.
+            let told: BTreeSet<_> = decision.notices.paths().collect();
+            unheld.retain(|change| change.now.is_some() && !told.contains(&change.path));
+            notices.push(messages::object::adopts(key, live, &unheld));
+            notices.extend(others);
             let (memory, host) = (&asked.session.memory, asked.cluster.host());
             let outlook = Outlook::told(Some(live), &answer.object);
             memory.note_changed(host, location.key(), uid_of(live), &outlook);

@@ -9,7 +9,7 @@ use k8sconnect_core::spelling;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
-use super::Asked;
+use super::{Asked, UNBORN};
 use crate::object::held::Held;
 use crate::{MANAGER, messages};
 
@@ -32,7 +32,7 @@ impl Asked<'_> {
         to: Recipient<'_>,
         content: &mut Json,
     ) -> Result<Observation, Diagnostics> {
-        let id = to.held.map(Held::id);
+        let id = Some(to.held.map_or(UNBORN, Held::id));
         let observation = self.observe(to.location, content.clone(), id, to.guard).await?;
         let unreadable = |error| messages::object::ownership_unreadable(self.key(), &error);
         let forced = match &observation {
@@ -63,8 +63,8 @@ impl Asked<'_> {
             return Ok(observation);
         }
         spelling::as_it_stands(content, &shared);
-        if let Some(id) = id {
-            self.session.memory.keep_spelling(id, shared);
+        if let Some(held) = to.held {
+            self.session.memory.keep_spelling(held.id(), shared);
         }
         self.observe(to.location, content.clone(), id, to.guard).await
     }
@@ -72,8 +72,8 @@ impl Asked<'_> {
     /// What would come of it by force, which a dry-run may use without harm.
     async fn forced(&self, to: Recipient<'_>, content: Json) -> Result<Observation, Diagnostics> {
         let namespace = to.location.namespace.as_deref();
-        let body =
-            Outgoing { content, namespace, id: to.held.map(Held::id), guard: to.guard }.body();
+        let id = Some(to.held.map_or(UNBORN, Held::id));
+        let body = Outgoing { content, namespace, id, guard: to.guard }.body();
         let observed = self.cluster.observe(to.location, MANAGER, &body, Conflicts::Force).await;
         observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
     }

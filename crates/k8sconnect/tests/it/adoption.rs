@@ -1,0 +1,107 @@
+//! Taking over what exists: every value that changes is told, and what is ours afterwards goes when
+//! it is no longer written.
+
+use serde_json::{Value as Json, json};
+use testkit::Target;
+use testkit::faults::life::value;
+use tfplugin::Value;
+use tfplugin::harness::{Action, State};
+
+use crate::entangled::replan;
+use crate::patch::{object, said};
+use crate::world::{OBJECT, World};
+
+fn adopting(world: &World, body: &Json) -> Value {
+    let yaml = Value::from(body.to_string());
+    world.config_with([("yaml_body", yaml), ("adopt", Value::from(true))])
+}
+
+/// Writes another body over what state holds.
+async fn change(world: &World, config: &Value, state: &State) -> State {
+    let core = world.core();
+    let read = core.read(OBJECT, state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, config, Some(&read)).await.unwrap();
+    world.core().apply(OBJECT, config, Some(&read), &plan).await.unwrap().present().unwrap()
+}
+
+#[tokio::test]
+async fn a_value_that_nobody_holds_is_told_before_it_is_overwritten() {
+    let world = World::new().await;
+    let mut web = object("apps/v1", "Deployment", "web", world.namespace.name());
+    web["spec"] = json!({"selector": {"matchLabels": {"app": "web"}}, "template": {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "app", "image": "nginx:1"}]}}});
+    world.cluster.act_as("helm").apply(&web).await.unwrap();
+    web["spec"]["replicas"] = json!(0);
+    web["spec"]["minReadySeconds"] = json!(5);
+    let config = adopting(&world, &web);
+    let told = said(&world.core().plan(OBJECT, &config, None).await.unwrap().diagnostics);
+    let expected = "These values change, which nobody holds now: spec.replicas is now 1 will be 0";
+    assert!(told.contains(expected), "{told}");
+    assert!(!told.contains("minReadySeconds"), "nothing was there: {told}");
+    let state = world.core().create(OBJECT, &config).await.unwrap();
+    assert_eq!(replan(&world, &config, &state).await.unwrap().action, Action::NoOp);
+    world.core().destroy(OBJECT, &state).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_field_of_an_object_without_any_record_goes_when_it_is_no_longer_written() {
+    let world = World::new().await;
+    for name in ["adopted", "imported"] {
+        let mut map = object("v1", "ConfigMap", name, world.namespace.name());
+        map["data"] = json!({"a": "theirs", "b": "theirs", "c": "theirs"});
+        let target = Target::of(&map).unwrap();
+        world.cluster.act_as("helm").apply(&map).await.unwrap();
+        let unrecorded = json!({"metadata": {"managedFields": [{}]}});
+        world.cluster.act_as("helm").merge_patch(&target, unrecorded).await.unwrap();
+        map["data"] = json!({"a": "ours", "b": "theirs"});
+        let config = adopting(&world, &map);
+        let state = match name {
+            "adopted" => {
+                let plan = world.core().plan(OBJECT, &config, None).await.unwrap();
+                let told = said(&plan.diagnostics);
+                assert!(told.contains("data.a is now theirs will be ours"), "{told}");
+                world.core().create(OBJECT, &config).await.unwrap()
+            }
+            _ => {
+                let core = world.core();
+                let block = json!({ "cluster": { "kubeconfig": world.kubeconfig() } });
+                core.configure(value(&block)).await.unwrap();
+                let id = format!("{}/configmap/{name}", world.namespace.name());
+                let state = core.import(OBJECT, &id).await.unwrap();
+                change(&world, &config, &state).await
+            }
+        };
+        map["data"] = json!({"a": "ours"});
+        let config = adopting(&world, &map);
+        let told = said(&replan(&world, &config, &state).await.unwrap().diagnostics);
+        assert!(!told.contains("will stay"), "{name}: {told}");
+        let state = change(&world, &config, &state).await;
+        let live = world.cluster.read(&target).await.unwrap().unwrap();
+        assert_eq!(live["data"], json!({"a": "ours", "c": "theirs"}), "{name}");
+        assert_eq!(replan(&world, &config, &state).await.unwrap().action, Action::NoOp);
+        world.core().destroy(OBJECT, &state).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn annotations_that_are_written_empty_come_out_as_planned() {
+    let world = World::new().await;
+    for exists in [false, true] {
+        let mut map = object("v1", "ConfigMap", "it", world.namespace.name());
+        map["data"] = json!({"a": "b"});
+        if exists {
+            world.cluster.act_as("helm").apply(&map).await.unwrap();
+        }
+        map["metadata"]["annotations"] = json!({});
+        let config = adopting(&world, &map);
+        let core = world.core();
+        let plan = core.plan(OBJECT, &config, None).await.unwrap();
+        let made = world.core().apply(OBJECT, &config, None, &plan).await.unwrap();
+        let told = said(&made.diagnostics);
+        assert!(!told.contains("otherwise than planned"), "{told}");
+        let state = made.present().unwrap();
+        assert_eq!(replan(&world, &config, &state).await.unwrap().action, Action::NoOp);
+        world.core().destroy(OBJECT, &state).await.unwrap();
+    }
+}
