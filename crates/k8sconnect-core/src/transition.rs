@@ -5,6 +5,7 @@
 //! used to manage. Equal values held together are calm and never told.
 
 mod displaced;
+mod items;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,7 @@ use crate::secrecy::Secrecy;
 use crate::spelling::order;
 
 pub use displaced::displaced;
+pub use items::by_item;
 
 /// What was ours after our last write.
 #[derive(Clone, Copy, Debug)]

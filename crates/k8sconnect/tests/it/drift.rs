@@ -3,7 +3,10 @@
 use serde_json::json;
 use testkit::Target;
 use tfplugin::harness::Action;
+use tfplugin::{Data, Value};
 
+use crate::entangled::replan;
+use crate::patch::{object, said};
 use crate::world::{OBJECT, World};
 
 #[tokio::test]
@@ -62,4 +65,28 @@ async fn a_zero_that_the_server_does_not_keep_is_put_back_when_others_change_it(
     let read = world.core().read(OBJECT, &after).await.unwrap().present().unwrap();
     let plan = world.core().plan(OBJECT, &config, Some(&read)).await.unwrap();
     assert_eq!(plan.action, Action::NoOp);
+}
+
+#[tokio::test]
+async fn an_item_that_others_took_out_is_told_as_one_and_to_ignore_it_is_to_let_it_go() {
+    let world = World::new().await;
+    let mut service = object("v1", "Service", "it", world.namespace.name());
+    service["spec"] = json!({"ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]});
+    let body = service.to_string();
+    let state = world.create(&body).await.unwrap();
+    let target = Target::of(&service).unwrap();
+    let removal = json!([{"op": "remove", "path": "/spec/ports/1"}]);
+    world.cluster.act_as("somebody").json_patch(&target, removal).await.unwrap();
+
+    let plan = replan(&world, &world.config(&body), &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    let item = "spec.ports[port=81,protocol=TCP]";
+    assert!(told.contains("1 field changed outside of Terraform"), "{told}");
+    assert!(told.contains(&format!("{item} held by nobody is now (absent) will be {{")), "{told}");
+    let ignored = Value::Known(Data::List(vec![Value::from(item)]));
+    let yaml = Value::from(body.as_str());
+    let config = world.config_with([("yaml_body", yaml), ("ignore_fields", ignored)]);
+    let plan = replan(&world, &config, &state).await.unwrap();
+    assert_eq!(said(&plan.diagnostics), "");
+    world.core().destroy(OBJECT, &state).await.unwrap();
 }
