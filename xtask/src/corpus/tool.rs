@@ -11,6 +11,8 @@ use crate::cargo::messages;
 pub(crate) struct Said {
     /// Errors by address; those of no resource stand under the empty one.
     pub(crate) errors: BTreeMap<String, String>,
+    /// Warnings in the same way.
+    pub(crate) warnings: BTreeMap<String, String>,
     /// Planned actions by address; what is left alone is not there.
     pub(crate) actions: BTreeMap<String, String>,
 }
@@ -21,11 +23,15 @@ impl Said {
         let mut said = Self::default();
         for message in messages(text.as_bytes()) {
             match message["type"].as_str() {
-                Some("diagnostic") if message["diagnostic"]["severity"] == "error" => {
+                Some("diagnostic") => {
                     let diagnostic = &message["diagnostic"];
                     let text = |field: &str| diagnostic[field].as_str().unwrap_or_default();
                     let words = format!("{}\n{}\n", text("summary"), text("detail"));
-                    said.errors.entry(text("address").to_owned()).or_default().push_str(&words);
+                    let list = match text("severity") {
+                        "error" => &mut said.errors,
+                        _ => &mut said.warnings,
+                    };
+                    list.entry(text("address").to_owned()).or_default().push_str(&words);
                 }
                 Some("planned_change") => {
                     let change = &message["change"];

@@ -15,6 +15,9 @@ use super::ledger::{Ledger, Stage};
 use super::tool::{Said, difference};
 use crate::screen::{line, seconds};
 
+/// How the provider says that an edit comes to nothing.
+const NOT_TAKEN: &str = "does not take the change";
+
 /// How many leaves of a document are tried until one can be edited in place.
 const DRAWS: usize = 12;
 
@@ -228,11 +231,15 @@ impl<'a> Walk<'a> {
                 _ if plan.outcome == PlanOutcome::Failed => continue,
                 (None, Some("update")) => continue,
                 (None, Some(other)) => draw.again(&format!("`{place}` would {other} it")),
-                (None, None) => {
-                    let words = format!("`{place}` was edited, and nothing is planned");
-                    self.ledger.fail(&document.label, Stage::Editing, &words);
-                    draw.give_up();
-                }
+                (None, None) => match said.warnings.get(&address) {
+                    // The server drops it, which is told.
+                    Some(words) if words.contains(NOT_TAKEN) => draw.again(words),
+                    _ => {
+                        let words = format!("`{place}` was edited, and nothing is planned");
+                        self.ledger.fail(&document.label, Stage::Editing, &words);
+                        draw.give_up();
+                    }
+                },
             }
             if let (None, Some(reason)) = (draw.place(), &draw.refusal) {
                 self.ledger.leave_unedited(&document.label, reason);

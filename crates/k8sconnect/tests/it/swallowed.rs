@@ -94,3 +94,20 @@ async fn of_what_every_kind_is_written_with_nothing_is_said_to_be_dropped() {
     }
     assert!(planned > 40, "{planned}");
 }
+
+#[tokio::test]
+async fn a_deprecated_name_of_a_field_that_loses_to_the_new_one_is_told() {
+    let world = World::new().await;
+    let set = |account: &str| {
+        let mut set = object("apps/v1", "StatefulSet", "it", world.namespace.name());
+        set["spec"] = json!({"replicas": 0, "serviceName": "it",
+            "selector": {"matchLabels": {"app": "it"}}, "template": {
+                "metadata": {"labels": {"app": "it"}}, "spec": {"serviceAccount": account,
+                    "containers": [{"name": "a", "image": "a"}]}}});
+        set.to_string()
+    };
+    let state = world.create(&set("one")).await.unwrap();
+    let plan = replan(&world, &world.config(&set("two")), &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("does not take the change"), "{told}");
+}
