@@ -31,6 +31,7 @@ mod pointer;
 mod position;
 mod restore;
 mod script;
+mod successor;
 
 use serde_json::Value;
 

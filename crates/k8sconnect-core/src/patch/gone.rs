@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::outcome::Outcome;
 use super::place::Shape;
+use super::successor::successors;
 use crate::field::walk::{at, step};
-use crate::field::{FieldPath, PathElement};
+use crate::field::{Atom, FieldPath, PathElement};
 use crate::identity::is_mark;
 use crate::manifest::SERVER_METADATA;
 use crate::projection::{Leaf, Projection};
@@ -85,21 +86,23 @@ impl Search<'_> {
     }
 
     fn items(&mut self, items: &[Value], others: &[Value], next: &Value, path: &mut FieldPath) {
-        for (n, item) in items.iter().enumerate() {
-            let element = self.shape.name_item(path, item);
-            let position = PathElement::Index(n);
-            // Items without a name that changed within are the same ones at the same places.
-            let same_place = match (&element, item, others.get(n)) {
-                (PathElement::Value(_), Value::Object(_), Some(other @ Value::Object(_)))
-                    if items.len() == others.len() =>
-                {
-                    Some((position, other))
+        let elements: Vec<_> = items.iter().map(|it| self.shape.name_item(path, it)).collect();
+        let is_named = |item: &Value| {
+            let mut path = path.clone();
+            path.push(PathElement::Value(Atom(item.clone())));
+            self.leaves.0.contains_key(&path)
+        };
+        let successors = match elements.first() {
+            Some(PathElement::Value(_)) => successors(items, others, is_named),
+            _ => vec![None; items.len()],
+        };
+        for (n, (item, element)) in items.iter().zip(elements).enumerate() {
+            let (element, other) = match successors[n] {
+                Some(other) => (PathElement::Index(n), Some(other)),
+                None => {
+                    let other = step(next, &element);
+                    (element, other)
                 }
-                _ => None,
-            };
-            let (element, other) = match (step(next, &element), same_place) {
-                (None, Some((position, other))) => (position, Some(other)),
-                (other, _) => (element, other),
             };
             path.push(element);
             match other {

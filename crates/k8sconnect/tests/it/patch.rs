@@ -10,6 +10,7 @@ mod inherited;
 mod interrupted;
 mod items;
 mod joined;
+mod keyless;
 mod late;
 mod limits;
 mod meanwhile;
