@@ -53,7 +53,7 @@ pub use operation::{Operation, Trouble};
 pub use outcome::{Outcome, Written, leaves_now};
 pub use place::{Shape, Unplaced};
 pub use pointer::Pointer;
-pub use position::{Positions, Stood, positions};
+pub use position::{Positions, Stood, Whereabouts, positions};
 pub use script::{Past, Problem, Script, Standing};
 
 /// The way in which a patch is written.

@@ -2,7 +2,10 @@
 //!
 //! An operation that counts the items of such a list means the one that it met. Others may put items
 //! before it, or take some away, and the position means another then. What the item held besides the
-//! patched fields tells the two apart, and the length of the list where it held nothing else.
+//! patched fields tells the two apart, and the length of the list where it held nothing else. Items
+//! that are alike in this are told apart only while ours is as it was left, and no other one was
+//! like it in everything: then it stands where that one is. If others have changed the patched
+//! fields of ours, it is what stands at the position, since nothing speaks against it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,6 +27,15 @@ pub struct Stood {
     length: usize,
     /// A hash of what is not patched, if there is anything.
     rest: Option<String>,
+    /// A hash of all of it, if no other item of the list was equal to it.
+    whole: Option<String>,
+}
+
+/// Where an item stands that has left its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whereabouts {
+    At(FieldPath),
+    Untold,
 }
 
 /// What stands at every position that operations went through.
@@ -31,29 +43,57 @@ pub fn positions(footprints: &[Footprint], object: &Value, key: &ConcealmentKey)
     let counted: BTreeSet<_> = footprints.iter().flat_map(through_positions).collect();
     let stood = |position: FieldPath| {
         let patched = patched_in(&position, footprints);
-        let length = list_of(&position, object)?.len();
-        let rest = rest(at(object, &position)?, &patched, key);
-        Some((position, Stood { length, rest }))
+        let (items, item) = (list_of(&position, object)?, at(object, &position)?);
+        let is_one = items.iter().filter(|other| *other == item).count() == 1;
+        let whole = is_one.then(|| key.hash(&item.to_string()));
+        let rest = rest(item, &patched, key);
+        Some((position, Stood { length: items.len(), rest, whole }))
     };
     counted.into_iter().filter_map(stood).collect()
 }
 
 impl Stood {
-    /// Whether the position means another item by now. One that others changed in its place is the
-    /// same; so is one that is gone, of which more is to be said elsewhere.
-    pub(super) fn has_moved(
+    /// Where the item stands if the position means another one by now. One that others changed in its
+    /// place is the same; so is one that is gone, of which more is to be said elsewhere.
+    pub(super) fn moved(
         &self,
         position: &FieldPath,
         object: &Value,
         footprints: &[Footprint],
         key: &ConcealmentKey,
-    ) -> bool {
-        let (Some(items), Some(now)) = (list_of(position, object), at(object, position)) else {
-            return false;
-        };
+    ) -> Option<Whereabouts> {
+        let (items, now) = (list_of(position, object)?, at(object, position)?);
         let patched = patched_in(position, footprints);
-        let is_it = |item: &Value| self.rest.is_some() && rest(item, &patched, key) == self.rest;
-        !is_it(now) && (items.len() != self.length || items.iter().any(is_it))
+        let is_as_left = |item: &Value| {
+            self.whole.as_ref().is_some_and(|whole| key.hash(&item.to_string()) == *whole)
+        };
+        let is_alike = |item: &Value| self.rest.is_some() && rest(item, &patched, key) == self.rest;
+        if is_as_left(now) {
+            return None;
+        }
+        if items.iter().any(is_as_left) {
+            return Some(whereabouts(position, items, is_as_left));
+        }
+        let moved = !is_alike(now) && (items.len() != self.length || items.iter().any(is_alike));
+        moved.then(|| whereabouts(position, items, is_alike))
+    }
+}
+
+/// The only item of which this holds.
+fn whereabouts(
+    position: &FieldPath,
+    items: &[Value],
+    is_it: impl Fn(&Value) -> bool,
+) -> Whereabouts {
+    let mut found = items.iter().enumerate().filter(|(_, item)| is_it(item));
+    match (found.next(), found.next()) {
+        (Some((n, _)), None) => {
+            let mut at = position.clone();
+            at.pop();
+            at.push(PathElement::Index(n));
+            Whereabouts::At(at)
+        }
+        _ => Whereabouts::Untold,
     }
 }
 
@@ -103,10 +143,11 @@ fn rest(item: &Value, patched: &[FieldPath], key: &ConcealmentKey) -> Option<Str
     (!nothing).then(|| key.hash(&item.to_string()))
 }
 
-/// A length, and a hash where there is one, for keeping.
+/// A length and the hashes, an absent one as nothing, for keeping.
 impl fmt::Display for Stood {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.length, self.rest.as_deref().unwrap_or_default())
+        write!(f, "{} {}", self.length, self.rest.as_deref().unwrap_or_default())?;
+        self.whole.as_ref().map_or(Ok(()), |whole| write!(f, " {whole}"))
     }
 }
 
@@ -114,8 +155,9 @@ impl FromStr for Stood {
     type Err = std::num::ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (length, rest) = text.split_once(' ').unwrap_or((text, ""));
-        let rest = Some(rest.to_owned()).filter(|rest| !rest.is_empty());
-        Ok(Self { length: length.parse()?, rest })
+        let mut parts = text.split(' ');
+        let length = parts.next().unwrap_or_default().parse()?;
+        let mut hash = || parts.next().filter(|hash| !hash.is_empty()).map(ToOwned::to_owned);
+        Ok(Self { length, rest: hash(), whole: hash() })
     }
 }

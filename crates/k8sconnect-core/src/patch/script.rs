@@ -13,7 +13,7 @@ use super::mark::{Footprint, Mark};
 use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
-use super::position::Positions;
+use super::position::{Positions, Whereabouts};
 use crate::field::atom::same;
 use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
@@ -87,6 +87,7 @@ pub enum Problem {
         n: usize,
         at: Pointer,
         position: FieldPath,
+        now: Whereabouts,
     },
     /// A list item in which something was changed, and that is no longer there.
     Gone {
@@ -438,12 +439,13 @@ impl Writer<'_> {
         };
         let footprints = self.past.footprints;
         for (position, stood) in positions {
-            let moved = |object| stood.has_moved(position, object, footprints, key);
+            let moved = |object| stood.moved(position, object, footprints, key);
             if path.elements().starts_with(position.elements())
-                && moved(self.live)
-                && moved(&self.object)
+                && let Some(now) = moved(self.live)
+                && moved(&self.object).is_some()
             {
-                return Err(Problem::Moved { n, at: at.clone(), position: position.clone() });
+                let (at, position) = (at.clone(), position.clone());
+                return Err(Problem::Moved { n, at, position, now });
             }
         }
         Ok(())

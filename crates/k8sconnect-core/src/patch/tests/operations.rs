@@ -279,22 +279,63 @@ fn a_position_in_a_list_without_keys_means_the_item_that_it_met() {
         let sends = |live: Value| {
             Script::write(&operations(text), &live, past, &shape()).map(|script| script.send.len())
         };
-        let moved = Err(Problem::Moved {
-            n: 1,
-            at: operations(text)[0].at().clone(),
-            position: "spec.tolerations[1]".parse().unwrap(),
-        });
+        let moved = |to: &str| {
+            Err(Problem::Moved {
+                n: 1,
+                at: operations(text)[0].at().clone(),
+                position: "spec.tolerations[1]".parse().unwrap(),
+                now: Whereabouts::At(to.parse().unwrap()),
+            })
+        };
+        let (first, third) = (moved("spec.tolerations[0]"), moved("spec.tolerations[2]"));
         assert_eq!(sends(after.clone()), Ok(0), "nothing is to be done");
         assert_eq!(sends(items(&found)), Ok(1), "others have changed the value");
-        assert_eq!(sends(items(&[("q", "ours"), ("r", "3")])), moved, "one before it is gone");
+        assert_eq!(sends(items(&[("q", "ours"), ("r", "3")])), first, "one before it is gone");
         let before = [("new", "0"), ("p", "1"), ("q", "ours"), ("r", "3")];
-        assert_eq!(sends(items(&before)), moved, "one was put before it");
+        assert_eq!(sends(items(&before)), third, "one was put before it");
         let swapped = [("q", "ours"), ("p", "1"), ("r", "3")];
-        assert_eq!(sends(items(&swapped)), moved, "they were put in another order");
+        assert_eq!(sends(items(&swapped)), first, "they were put in another order");
         let renamed = [("p", "1"), ("renamed", "2"), ("r", "3")];
         assert_eq!(sends(items(&renamed)), Ok(1), "it was changed in its place");
         let more = [("p", "1"), ("q", "2"), ("r", "3"), ("s", "4")];
         assert_eq!(sends(items(&more)), Ok(1), "one was put behind it");
+    }
+}
+
+#[test]
+fn items_that_are_alike_besides_the_patched_field_are_told_apart_while_ours_is_as_it_was_left() {
+    let key = ConcealmentKey([7; 32]);
+    let items = |keys: &[&str], rest: &Value| {
+        let item = |key: &&str| {
+            let mut item = rest.clone();
+            item["key"] = json!(key);
+            item
+        };
+        with_tolerations(keys.iter().map(item).collect())
+    };
+    let text = r#"[{"op": "replace", "path": "/spec/tolerations/0/key", "value": "ours"}]"#;
+    for rest in [json!({"operator": "Exists"}), json!({})] {
+        let sends = |found: &[&str], later: &[&str]| {
+            let (after, footprints, texts) = written(text, &items(found, &rest));
+            let positions = positions(&footprints, &after, &key);
+            let kept = positions.iter().map(|(path, it)| (path.clone(), it.to_string()));
+            let kept = kept.map(|(path, it)| (path, it.parse().unwrap())).collect();
+            assert_eq!(positions, kept);
+            let standing =
+                Standing::Recorded { texts: &texts, positions: &positions, key: Some(&key) };
+            let past = Past { footprints: &footprints, standing, secrecy: &Secrecy::default() };
+            let live = items(later, &rest);
+            match Script::write(&operations(text), &live, past, &shape()) {
+                Ok(script) => script.send.len().to_string(),
+                Err(Problem::Moved { now: Whereabouts::At(now), .. }) => now.to_string(),
+                Err(other) => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(sends(&["a"], &["theirs", "ours"]), "spec.tolerations[1]", "{rest}");
+        assert_eq!(sends(&["a", "b"], &["b", "ours"]), "spec.tolerations[1]", "{rest}");
+        assert_eq!(sends(&["a", "b"], &["theirs", "b"]), "1", "changed in its place, {rest}");
+        assert_eq!(sends(&["a", "ours"], &["theirs", "ours"]), "1", "it had a twin, {rest}");
+        assert_eq!(sends(&["a"], &["ours", "theirs"]), "0", "{rest}");
     }
 }
 

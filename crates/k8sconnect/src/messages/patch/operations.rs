@@ -2,7 +2,7 @@
 
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::patch::{Pointer, Problem, Trouble};
+use k8sconnect_core::patch::{Pointer, Problem, Trouble, Whereabouts};
 use k8sconnect_core::projection::CONCEALED_VALUE;
 use k8sconnect_core::secrecy::Secrecy;
 use k8sconnect_core::text;
@@ -51,15 +51,21 @@ pub(crate) fn cannot(
                  by their key."
             ),
         ),
-        Problem::Moved { n, at, position } => (
-            format!("operation {n}"),
-            format!(
-                "`{at}` counts list items, and `{position}` is not the item that stood there at \
-                 the last apply: others have put items into the list, or taken some out of it.\n\n\
-                 Write the position at which the item stands now. To have the operation carried \
-                 out on what stands there, run with `-replace=ADDRESS`."
-            ),
-        ),
+        Problem::Moved { n, at, position, now } => {
+            let stands = match now {
+                Whereabouts::At(now) => format!("It stands at `{now}` now: write that position."),
+                Whereabouts::Untold => "Write the position at which the item stands now.".into(),
+            };
+            (
+                format!("operation {n}"),
+                format!(
+                    "`{at}` counts list items, and `{position}` is not the item that stood there \
+                     at the last apply: others have put items into the list, or taken some out of \
+                     it.\n\n{stands} To have the operation carried out on what stands at the old \
+                     one, run with `-replace=ADDRESS`."
+                ),
+            )
+        }
         Problem::Gone { n, item } => (
             format!("operation {n}"),
             format!(

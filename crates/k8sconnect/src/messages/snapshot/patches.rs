@@ -6,7 +6,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::handback::Prospect;
     use k8sconnect_core::patch::{
         Claimed, Ignored, Manner, Namesakes, Oddity, Patch, Pointer, Problem, Trouble, Unplaced,
-        Verdict,
+        Verdict, Whereabouts,
     };
     use k8sconnect_core::scrub::Secrets;
     use k8sconnect_core::secrecy::Secrecy;
@@ -56,10 +56,11 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         then: path("spec.containers[name=app].image"),
         now: path("spec.containers[name=proxy].image"),
     };
-    let moved = Problem::Moved {
+    let moved = |now| Problem::Moved {
         n: 1,
         at: at("/spec/tolerations/0/key"),
         position: path("spec.tolerations[0]"),
+        now,
     };
     let item = path("spec.containers[name=app].env[name=A]");
     let namesakes = Namesakes { item: item.clone(), count: 2 };
@@ -150,7 +151,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::namesakes(key, Manner::Apply, &namesakes, Stage::New),
         stands(Problem::Namesakes { n: 2, found: namesakes }),
         stands(elsewhere),
-        stands(moved),
+        stands(moved(Whereabouts::Untold)),
+        stands(moved(Whereabouts::At(path("spec.tolerations[1]")))),
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
         stands(Problem::Forgotten { n: 1, path: path("data.a") }),
         stands(Problem::Unplaced(Unplaced(at("/spec/a/0")))),

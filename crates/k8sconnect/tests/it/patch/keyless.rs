@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{DEPLOYMENT, PATCH, Ward, said};
+use super::{DEPLOYMENT, PATCH, Ward, refused, said};
 
 const ROLE: &str = r#"
 apiVersion: rbac.authorization.k8s.io/v1
@@ -88,4 +88,38 @@ async fn an_item_that_goes_is_told_though_others_are_changed_and_join() {
         assert!(words.contains(goes) && !words.contains(stays), "{operations}: {words}");
         assert!(words.contains("what was removed does not come back"), "{operations}: {words}");
     }
+}
+
+#[tokio::test]
+async fn a_position_does_not_follow_to_a_look_alike_while_ours_stands_elsewhere() {
+    let ward = Ward::deployment().await;
+    let text = |n: u8, key: &str| {
+        let path = format!("{TOLERATIONS}/{n}/key");
+        json!([{"op": "replace", "path": path, "value": key}]).to_string()
+    };
+    let keys = async || {
+        let live = ward.live().await;
+        let items = live.pointer(TOLERATIONS).unwrap().as_array().unwrap().clone();
+        items.iter().map(|item| item["key"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let edit = async |operations: Json| {
+        ward.world.cluster.act_as("inj").json_patch(&ward.target, operations).await.unwrap();
+    };
+    let state = ward.create("json_patch", &text(0, "qq")).await;
+    // One that is changed in its place is the same, also when others join behind it.
+    edit(json!([{"op": "replace", "path": format!("{TOLERATIONS}/0/key"), "value": "drifted"}]))
+        .await;
+    edit(json!([add(&format!("{TOLERATIONS}/-"), tolerates("behind"))])).await;
+    let state = ward.change("json_patch", &text(0, "qq"), &state).await;
+    assert_eq!(keys().await, ["qq", "behind"]);
+    edit(json!([add(&format!("{TOLERATIONS}/0"), tolerates("inj"))])).await;
+    for key in ["qq", "edited"] {
+        let told = refused(ward.plan("json_patch", &text(0, key), &state).await);
+        assert!(told.contains("is not the item that stood there at the last apply"), "{told}");
+        assert!(told.contains("It stands at `spec.template.spec.tolerations[1]` now"), "{told}");
+    }
+    let state = ward.change("json_patch", &text(1, "edited"), &state).await;
+    ward.settled("json_patch", &text(1, "edited"), &state).await;
+    assert_eq!(keys().await, ["inj", "edited", "behind"]);
+    ward.destroy(&state).await;
 }
