@@ -5,13 +5,15 @@
 //! the fields that the others hold are spelt as the server would, and the one that comes out the
 //! same is meant. Where two do, the object tells which of them is in dispute.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use crate::field::atom::same;
 use crate::field::walk::{at, at_written};
-use crate::field::{FieldPath, PathElement};
+use crate::field::{FieldPath, FieldSet, PathElement};
+use crate::immutable::changed;
+use crate::other_words::{has_words_of_a_version, leads_nowhere};
 use crate::owners::{Manager, Owners};
 use crate::rejection::Cause;
 
@@ -20,6 +22,10 @@ use crate::rejection::Cause;
 pub struct Conflicts {
     /// With everybody who holds the field, ourselves apart.
     pub fields: BTreeMap<FieldPath, Vec<Manager>>,
+    /// The same of fields that have another path in our version; the body has none of them.
+    pub in_other_words: BTreeMap<FieldPath, Vec<Manager>>,
+    /// Where the body differs from the object, if there are such: one of these is what they mean.
+    pub candidates: Vec<FieldPath>,
     /// What none of the fields there are could be meant by, in the server's words.
     pub unmatched: Vec<Cause>,
 }
@@ -62,10 +68,28 @@ pub fn conflicts(
         }
         for path in meant {
             let holders = owners.holders(path).filter(|holder| !holder.applies_as(manager));
-            found.fields.entry(path.clone()).or_insert_with(|| holders.cloned().collect());
+            let holders: Vec<_> = holders.cloned().collect();
+            let is_elsewhere = |it: &Manager| wanted["apiVersion"] != it.api_version.as_str();
+            let strange = holders.iter().all(is_elsewhere) && leads_nowhere(path, &[wanted, live]);
+            let fields = if strange { &mut found.in_other_words } else { &mut found.fields };
+            fields.insert(path.clone(), holders);
         }
     }
+    if !found.in_other_words.is_empty() {
+        found.candidates = differing(wanted, live);
+        found.candidates.retain(|path| !found.fields.contains_key(path));
+    }
     found
+}
+
+/// Where the body differs from the object, to the first list on the way.
+fn differing(wanted: &Value, live: &Value) -> Vec<FieldPath> {
+    let is_field = |element: &&PathElement| matches!(element, PathElement::Field(_));
+    let differ = changed(live, wanted, &FieldSet::default()).into_iter();
+    let differ = differ.filter(|path| at(wanted, path).is_some() && has_words_of_a_version(path));
+    let places =
+        differ.map(|path| FieldPath::new(path.elements().iter().take_while(is_field).cloned()));
+    places.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn as_the_server_spells(path: &FieldPath) -> String {
@@ -101,6 +125,10 @@ mod tests {
         Owners::from_managed_fields(&entries.iter().map(entry).collect()).unwrap()
     }
 
+    fn empty() -> Value {
+        json!({"apiVersion": "v1"})
+    }
+
     fn found(causes: &[Cause], owners: &Owners, wanted: &Value, live: &Value) -> Vec<String> {
         let found = conflicts(causes, owners, "k8sconnect", wanted, live);
         assert_eq!(found.unmatched, []);
@@ -119,7 +147,7 @@ mod tests {
             cause(".metadata.labels.app.kubernetes.io/name", "rival"),
             cause(".spec.keyed[name=\"ab\",port=1].m.x.y", "rival"),
         ];
-        let fields = found(&causes, &owners(&[("rival", rival)]), &json!({}), &json!({}));
+        let fields = found(&causes, &owners(&[("rival", rival)]), &empty(), &json!({}));
         assert_eq!(
             fields,
             [
@@ -160,7 +188,7 @@ mod tests {
         let data = json!({"f:data": {"f:a": {}}});
         let owners = owners(&[("one", data.clone()), ("other", data)]);
         let causes = [cause(".data.a", "one"), cause(".data.a", "other")];
-        let found = conflicts(&causes, &owners, "k8sconnect", &json!({}), &json!({}));
+        let found = conflicts(&causes, &owners, "k8sconnect", &empty(), &json!({}));
         let holders: Vec<_> = found.fields.into_values().flatten().map(|it| it.name).collect();
         assert_eq!(holders, ["one", "other"]);
     }
@@ -170,5 +198,29 @@ mod tests {
         let causes = [cause(".data.a", "one"), cause(".data.a", "other")];
         let none = conflicts(&causes, &Owners::default(), "k8sconnect", &json!({}), &json!({}));
         assert_eq!(none.unmatched, causes[..1]);
+    }
+    #[test]
+    fn a_field_of_another_version_is_told_apart_with_what_it_may_mean() {
+        let rival = json!([{"manager": "rival", "operation": "Apply", "apiVersion": "g/v1",
+            "fieldsV1": {"f:spec": {"f:percent": {}, "f:max": {}}}}]);
+        let owners = Owners::from_managed_fields(&rival).unwrap();
+        let object = |max: u8, percent: u8, filled_in: &Value| {
+            json!({"apiVersion": "g/v2", "metadata": {"labels": {"max": max}},
+                "spec": {"max": max, "metrics": [{"percent": percent, "kind": filled_in}]}})
+        };
+        let wanted = {
+            let mut wanted = object(6, 80, &json!("x"));
+            wanted["spec"]["metrics"][0].as_object_mut().unwrap().remove("kind");
+            wanted
+        };
+        let live = object(5, 50, &json!("x"));
+        let causes = [cause(".spec.percent", "rival"), cause(".spec.max", "rival")];
+        let found = conflicts(&causes, &owners, "k8sconnect", &wanted, &live);
+        let texts = |paths: Vec<FieldPath>| -> Vec<String> {
+            paths.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(texts(found.fields.into_keys().collect()), ["spec.max"]);
+        assert_eq!(texts(found.in_other_words.into_keys().collect()), ["spec.percent"]);
+        assert_eq!(texts(found.candidates), ["spec.metrics"]);
     }
 }

@@ -22,6 +22,7 @@ pub mod import_body;
 pub mod import_id;
 pub mod jsonpath;
 pub mod manifest;
+pub mod other_words;
 pub mod outgoing;
 pub mod overwrite;
 pub mod owners;

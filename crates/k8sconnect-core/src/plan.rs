@@ -22,11 +22,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::field::fields_v1::FieldsV1Error;
-use crate::field::walk::at_written;
+use crate::field::walk::{at_written, in_the_way};
 use crate::field::{FieldPath, FieldSet};
+use crate::handback;
 use crate::identity::{ID_ANNOTATION, is_marking, without_marks};
 use crate::ignore::{Ignoring, Oddities};
 use crate::manifest::Manifest;
+use crate::other_words::OtherWords;
 use crate::owners::Owners;
 use crate::projection::{ConcealmentKey, Projection, Texts, View, project, retold};
 use crate::secrecy::Secrecy;
@@ -262,7 +264,8 @@ impl Planner<'_> {
         let manifest = prior.manifest;
         let leaves = self.project(&ours, live, &now, manifest, manifest.secrecy());
         let then = self.kept_texts(kept, live);
-        Ok(transition::changed(self.manager, &then, &leaves.told(prior.key), &now))
+        let elsewhere = self.elsewhere(manifest, &now, live);
+        Ok(transition::changed(self.manager, &then, &leaves.told(prior.key), &now, &elsewhere))
     }
 
     /// Our leaves as the answer to a write has them.
@@ -343,6 +346,7 @@ impl Planner<'_> {
             side_now,
             side_next,
             answer,
+            &self.elsewhere(desired, next, answer),
         );
         let displaced = transition::displaced(self.manager, side_now, side_next, live, answer);
         let is_told =
@@ -351,6 +355,21 @@ impl Planner<'_> {
         let is_news = |it: &FieldNotice| !is_told(&it.path) && !is_marking(&it.path);
         let displaced: Vec<_> = displaced.into_iter().filter(is_news).collect();
         notices.takes.extend(displaced);
+        // Whoever wrote a leaf in another version, under another path, shows by what the write takes.
+        let lost = handback::lost(&now, next, self.manager);
+        let version = desired.gvk().api_version();
+        let words = OtherWords::of(&lost, &now, &version, &[live, answer]);
+        let leaves = leaves_now.0.keys().filter(|path| ours.contains(path));
+        let leaves: BTreeSet<_> = leaves.chain(projection.0.keys()).collect();
+        let changes = |path: &&FieldPath| !is_kept(path) && in_the_way(live, path).is_none();
+        let change = leaves.into_iter().filter(changes).map(|path| FieldNotice {
+            path: path.clone(),
+            holders: Vec::new(),
+            then: texts_then.get(path).cloned(),
+            now: side_now.texts.get(path).cloned(),
+            next: side_next.texts.get(path).cloned(),
+        });
+        notices.name_elsewhere(change.collect(), &lost, &words, next);
         let told: BTreeSet<_> = notices.paths().cloned().collect();
         let along = transition::goes_along(self.manager, side_now, live, answer);
         let is_told = |path: &FieldPath| {
@@ -379,6 +398,12 @@ impl Planner<'_> {
         let foreign = self.our_fields(&now, live).difference(&then);
         notices.deletes = transition::deletes(&foreign, ours, live, answer);
         Ok(notices)
+    }
+
+    /// What others hold of an object in other API versions than that of the manifest.
+    fn elsewhere(self, manifest: &Manifest, owners: &Owners, object: &Value) -> OtherWords {
+        let others = Owners(owners.others(self.manager).cloned().collect());
+        OtherWords::of(&others, owners, &manifest.gvk().api_version(), &[object])
     }
 
     fn project(

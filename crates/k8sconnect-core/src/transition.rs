@@ -5,6 +5,7 @@
 //! used to manage. Equal values held together are calm and never told.
 
 mod displaced;
+mod elsewhere;
 mod items;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 use crate::field::walk::{Items, at};
 use crate::field::{FieldPath, FieldSet, PathElement};
+use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners, Ownership};
 use crate::projection::{ConcealmentKey, Leaf, Texts};
 use crate::secrecy::Secrecy;
@@ -88,13 +90,15 @@ impl Notices {
     }
 }
 
-/// Compares the three sides. `then` is absent for an object that we never wrote.
+/// Compares the three sides. `then` is absent for an object that we never wrote. `elsewhere` is what
+/// others hold next in other words than ours.
 pub fn compare(
     manager: &str,
     then: Option<Then<'_>>,
     now: Side<'_>,
     next: Side<'_>,
     next_object: &Value,
+    elsewhere: &OtherWords,
 ) -> Notices {
     let mut notices = Notices::default();
     let none = Texts::new();
@@ -167,12 +171,16 @@ pub fn compare(
             true => Leaf::Concealed(value.clone()),
             false => Leaf::Shown(value.clone()),
         };
-        let holders: Vec<_> = next.owners.holders(&path).cloned().collect();
+        let mut holders: Vec<_> = next.owners.holders(&path).cloned().collect();
         let text_now = now.texts.get(&path).cloned();
+        let text_next = Some(leaf_of(after).told(&path, next.key));
+        if holders.is_empty() && text_now == text_next {
+            holders = elsewhere.holders(&path);
+        }
         let list = if holders.is_empty() { &mut notices.falls_back } else { &mut notices.stays };
         list.push(FieldNotice {
             then: texts_then.get(&path).cloned(),
-            next: Some(leaf_of(after).told(&path, next.key)),
+            next: text_next,
             now: text_now,
             path,
             holders,
@@ -183,14 +191,24 @@ pub fn compare(
 }
 
 /// What others changed since our last write, whatever is to become of it.
-pub fn changed(manager: &str, then: &Texts, now: &Texts, owners: &Owners) -> Vec<FieldNotice> {
+pub fn changed(
+    manager: &str,
+    then: &Texts,
+    now: &Texts,
+    owners: &Owners,
+    elsewhere: &OtherWords,
+) -> Vec<FieldNotice> {
+    let holders = |path: &FieldPath| {
+        let holders = in_the_place_of(owners, manager, path);
+        if holders.is_empty() && now.contains_key(path) { elsewhere.holders(path) } else { holders }
+    };
     let paths: BTreeSet<_> = then.keys().chain(now.keys()).collect();
     let changed = paths.into_iter().filter(|path| then.get(path) != now.get(path));
     changed
         .filter(|path| !is_only_named_otherwise(path, then, now))
         .map(|path| FieldNotice {
             path: path.clone(),
-            holders: in_the_place_of(owners, manager, path),
+            holders: holders(path),
             then: then.get(path).cloned(),
             now: now.get(path).cloned(),
             next: now.get(path).cloned(),

@@ -12,6 +12,7 @@ use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
 use crate::handback::{Division, Extent};
 use crate::identity::Gvk;
+use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners};
 use crate::projection::Projection;
 
@@ -36,11 +37,13 @@ impl Taking<'_> {
         if self.gvk.is_secret() {
             owners = owners.with_string_data_as_data();
         }
+        let version = self.gvk.api_version();
         let division = Division::told_by([&owners, &Owners::of_object(self.after.object)?])
-            .with_losses(self.lost, &self.gvk.api_version());
+            .with_losses(self.lost, &version);
         // Where nobody held a part of a map that was there, whoever held the map held all of it.
         let alone = Division::told_by([&Owners::of_object(self.before)?]);
-        let elsewhere = lost_in_other_words(self.lost, self.gvk, self.before);
+        let both = [self.before, self.after.object];
+        let elsewhere = OtherWords::of(self.lost, &owners, &version, &both);
         let held = leaves.0.iter().map(|(path, leaf)| {
             let mut holders = match in_the_way(self.before, path) {
                 Some(place) => division.holders(&owners, &place, Extent::Whole),
@@ -49,7 +52,7 @@ impl Taking<'_> {
             if holders.is_empty() && at(self.before, path).is_some() {
                 holders = alone.holders(&owners, path, Extent::of(leaf));
                 if holders.is_empty() {
-                    holders.clone_from(&elsewhere);
+                    holders = elsewhere.perhaps(path);
                 }
             }
             (path.clone(), holders)
@@ -64,8 +67,9 @@ impl Verdict {
     pub fn once_gone(&mut self, gone: &[Manager], returned: &Owners, live: &Value, gvk: &Gvk) {
         let is_gone = |holder: &Manager| gone.iter().any(|it| it == holder);
         self.contested.retain(|(holder, _)| !is_gone(holder));
-        let division = Division::told_by([returned]).with_losses(returned, &gvk.api_version());
-        let elsewhere = lost_in_other_words(returned, gvk, live);
+        let version = gvk.api_version();
+        let division = Division::told_by([returned]).with_losses(returned, &version);
+        let elsewhere = OtherWords::of(returned, returned, &version, &[live]);
         for change in &mut self.changes {
             if !change.holders.iter().any(is_gone) {
                 continue;
@@ -74,21 +78,11 @@ impl Verdict {
             let mut holders: BTreeSet<_> = stay.collect();
             if change.now != change.next {
                 let heirs = division.holders(returned, &change.path, Extent::Whole);
-                holders.extend(if heirs.is_empty() { elsewhere.clone() } else { heirs });
+                let perhaps = || elsewhere.perhaps(&change.path);
+                holders.extend(if heirs.is_empty() { perhaps() } else { heirs });
             }
             change.holders = holders.into_iter().collect();
         }
         self.changes.retain(|change| !change.holders.is_empty() || change.now != change.next);
     }
-}
-
-/// Who lost something under a path that it has in another API version only: which of the leaves
-/// that is, nothing tells. A path that leads somewhere in our version too means the same there.
-pub(super) fn lost_in_other_words(lost: &Owners, gvk: &Gvk, live: &Value) -> Vec<Manager> {
-    let version = gvk.api_version();
-    let elsewhere = lost.0.iter().filter(|entry| {
-        let unknown = |path: &FieldPath| at(live, path).is_none();
-        entry.manager.api_version != version && entry.fields.leaves().iter().any(unknown)
-    });
-    elsewhere.map(|entry| entry.manager.clone()).collect()
 }

@@ -8,6 +8,7 @@ use super::Patch;
 use super::judge::{Kept, Scene, without_ours};
 use crate::field::{FieldPath, FieldSet};
 use crate::handback::{Division, Extent};
+use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners, Ownership};
 use crate::projection::{ABSENT, Projection, Texts};
 use crate::transition::{self, FieldNotice, Notices, Side, Then};
@@ -55,6 +56,7 @@ impl Since<'_> {
             Side { texts: texts_now, owners: &now, secrecy, key: scene.key },
             Side { texts: texts_next, owners: &next, secrecy, key: scene.key },
             scene.answer.object,
+            &OtherWords::none(),
         )
         .reverts;
         let division = Division::told_by([&now, &next]);

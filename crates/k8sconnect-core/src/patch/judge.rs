@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::before::lost_in_other_words;
 use super::displaced::{self, in_the_way};
 use super::drift::Since;
 use super::gone;
@@ -20,6 +19,7 @@ use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet};
 use crate::handback::{Division, Extent, lost};
 use crate::identity::{ID_ANNOTATION, without_marks};
+use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners, Ownership};
 use crate::projection::{ABSENT, ConcealmentKey, Leaf, Projection, Texts};
 use crate::spelling;
@@ -112,7 +112,7 @@ impl Patch {
         };
         let version = self.key.gvk.api_version();
         let division = Division::told_by([&now, &next]).with_losses(&lost, &version);
-        let elsewhere = lost_in_other_words(&lost, &self.key.gvk, live);
+        let elsewhere = OtherWords::of(&lost, &now, &version, &[live, answer.object]);
         let is_new = |path: &FieldPath| kept.is_none_or(|kept| !kept.texts.contains_key(path));
         let changes: Vec<FieldNotice> = outcome
             .leaves
@@ -127,7 +127,7 @@ impl Patch {
                     robbed = division.holders(&renamed, path, Extent::Whole);
                 }
                 if differs && robbed.is_empty() && is.is_some() {
-                    robbed.clone_from(&elsewhere);
+                    robbed = elsewhere.perhaps(path);
                 }
                 let told = !robbed.is_empty() || (is.is_some() && differs);
                 // Of a map that is written empty only its being there shows; what goes of it is

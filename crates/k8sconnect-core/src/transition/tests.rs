@@ -53,6 +53,7 @@ fn told(then: Option<&str>, now: &Moment, next: &Moment) -> Notices {
             key: None,
         },
         &answer,
+        &OtherWords::none(),
     )
 }
 
@@ -206,7 +207,15 @@ fn reverted(fields: &[(&str, &str)], now: &[(&str, &str)], managed: &Value) -> V
     let secrecy = Secrecy::default();
     let before = Then { texts: &then, fields: &set };
     let now = side(&now, &owners, &secrecy);
-    compare("k8sconnect", Some(before), now, side(&then, &after, &secrecy), &json!({})).reverts
+    compare(
+        "k8sconnect",
+        Some(before),
+        now,
+        side(&then, &after, &secrecy),
+        &json!({}),
+        &OtherWords::none(),
+    )
+    .reverts
 }
 
 #[test]
@@ -244,6 +253,7 @@ fn parts_that_others_hold_of_what_becomes_ours_as_a_whole_are_taken_from_them() 
         side(&member, &now, &secrecy),
         side(&whole, &next, &secrecy),
         &json!({"spec": {"set": ["a"]}}),
+        &OtherWords::none(),
     );
     assert_eq!(names(&notices.takes), ["rival"]);
     assert_eq!(notices.takes[0].path.to_string(), "spec.set");
@@ -259,4 +269,54 @@ fn a_takeover_lists_what_goes_with_it() {
     let gone = deletes(&set(&["data.a", "data.b", "data.c"]), &set(&["data.a"]), &live, &answer);
     let paths: Vec<_> = gone.iter().map(|notice| notice.path.to_string()).collect();
     assert_eq!(paths, ["data.b"], "c is held by somebody else, and stays");
+}
+
+/// Who is named for which of these leaves, where `chart` holds `fields` as `g/v1` and loses them.
+fn named(change: &[(&str, Option<&str>)], fields: Value, told: Notices) -> Vec<String> {
+    let chart = json!([{"manager": "chart", "operation": "Apply", "apiVersion": "g/v1",
+        "fieldsV1": fields}]);
+    let lost = Owners::from_managed_fields(&chart).unwrap();
+    let live = json!({"spec": {"max": 5, "metrics": [1], "ref": {"name": "x"}}});
+    let words = OtherWords::of(&lost, &lost, "g/v2", &[&live]);
+    let change = change.iter().map(|(path, now)| FieldNotice {
+        path: path.parse().unwrap(),
+        holders: Vec::new(),
+        then: None,
+        now: now.map(ToOwned::to_owned),
+        next: Some("next".to_owned()),
+    });
+    let mut notices = told;
+    notices.name_elsewhere(change.collect(), &lost, &words, &Owners::default());
+    let all = notices.reverts.iter().chain(&notices.takes);
+    all.map(|it| format!("{} {}", it.path, names(std::slice::from_ref(it)).join(" "))).collect()
+}
+
+#[test]
+fn whoever_loses_in_other_words_is_named_for_what_changes_and_nobody_holds() {
+    let percent = json!({"f:spec": {"f:percent": {}, "f:max": {}}});
+    let now = Some("now");
+    let told = |change: &[_]| named(change, percent.clone(), Notices::default());
+    assert_eq!(told(&[("spec.metrics", now), ("spec.new", None)]), ["spec.metrics chart"]);
+    assert_eq!(told(&[("spec.new", None)]), ["spec.new chart"], "rather than nobody");
+    let annotated = [("metadata.annotations.a", now), ("spec.metrics", now)];
+    assert_eq!(told(&annotated), ["spec.metrics chart"]);
+    assert_eq!(told(&[("metadata.labels.a", now)]), [""; 0]);
+    let whole = json!({"f:spec": {"f:ref": {}}});
+    let change = [("spec.ref.name", now), ("spec.metrics", now)];
+    assert_eq!(named(&change, whole, Notices::default()), ["spec.ref.name chart"]);
+}
+
+#[test]
+fn whoever_loses_in_other_words_is_the_author_of_drift_that_nobody_holds() {
+    let drift = FieldNotice {
+        path: "spec.metrics".parse().unwrap(),
+        holders: Vec::new(),
+        then: None,
+        now: None,
+        next: None,
+    };
+    let told = Notices { reverts: vec![drift], ..Notices::default() };
+    let change = [("spec.metrics", Some("now"))];
+    let percent = json!({"f:spec": {"f:percent": {}}});
+    assert_eq!(named(&change, percent, told), ["spec.metrics chart"]);
 }

@@ -5,6 +5,8 @@
 
 mod subject;
 
+use std::collections::BTreeSet;
+
 use k8sconnect_cluster::Error;
 use k8sconnect_core::conflict;
 use k8sconnect_core::field::{FieldPath, walk};
@@ -245,12 +247,38 @@ pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Valu
             shown(path, walk::at_written(&wanted, path))
         )
     });
+    let elsewhere = found.in_other_words.iter().map(|(path, holders)| {
+        let versions: BTreeSet<_> =
+            holders.iter().map(|holder| format!("`{}`", holder.api_version)).collect();
+        let versions: Vec<_> = versions.into_iter().collect();
+        let holders: Vec<_> = holders.iter().map(manager).collect();
+        let (versions, holders) = (versions.join(", "), holders.join(", "));
+        format!("  {path}, as {versions} has it\n    held by  {holders}")
+    });
     let told = found.unmatched.iter().map(|cause| {
         let holder = cause.message.strip_prefix("conflict with ").unwrap_or(&cause.message);
         format!("  {}\n    held by  {holder}", cause.field.trim_start_matches('.'))
     });
-    let lines: Vec<_> = known.chain(told).collect();
-    on_body(desired, nothing_taken(desired.key(), lines.len(), &lines.join("\n")))
+    let lines: Vec<_> = known.chain(elsewhere).chain(told).collect();
+    let mut refusal = nothing_taken(desired.key(), lines.len(), &lines.join("\n"));
+    if !found.in_other_words.is_empty() {
+        let advice = in_our_words(&desired.gvk().api_version(), &found.candidates);
+        refusal.detail = paragraphs([&refusal.detail, &advice]);
+    }
+    on_body(desired, refusal)
+}
+
+/// A field of another version cannot be named as it is there.
+fn in_our_words(version: &str, candidates: &[FieldPath]) -> String {
+    let named: Vec<_> = candidates.iter().map(|path| format!("`{path}`")).collect();
+    let named = match named.as_slice() {
+        [] => String::new(),
+        named => format!(" What differs there from the object: {}.", named.join(", ")),
+    };
+    format!(
+        "A field that is told as another version has it stands under another path in `{version}`: \
+         remove or list the field of `yaml_body` that means the same.{named}"
+    )
 }
 
 /// Nothing is to be taken by force, and these fields would have to be.

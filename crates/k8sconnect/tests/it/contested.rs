@@ -1,6 +1,8 @@
 //! Fields that others hold, in a kind of the test's own that has every sort of map and list: how
 //! they are named, and that none of them goes untold.
 
+mod versions;
+
 use serde_json::{Value as Json, json};
 use testkit::Target;
 use tfplugin::harness::{Action, Core, Failure, PlanOutcome, State};

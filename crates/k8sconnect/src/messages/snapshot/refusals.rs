@@ -62,7 +62,15 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         {"manager": "hpa", "operation": "Update", "subresource": "scale", "apiVersion": "apps/v1",
          "time": "2026-11-16T04:00:00Z", "fieldsV1": {"f:spec": {"f:replicas": {}}}},
     ]}});
-    messages.push(refusal::conflicts(&[cause], &web(), Some(&live)));
+    messages.push(refusal::conflicts(std::slice::from_ref(&cause), &web(), Some(&live)));
+    let mut elsewhere = live.clone();
+    elsewhere["apiVersion"] = json!("apps/v1");
+    elsewhere["kind"] = json!("Deployment");
+    let entry = &mut elsewhere["metadata"]["managedFields"][0];
+    entry["apiVersion"] = json!("apps/v1beta1");
+    entry["fieldsV1"] = json!({"f:spec": {"f:size": {}}});
+    let cause = Cause { field: ".spec.size".into(), ..cause };
+    messages.push(refusal::conflicts(&[cause], &web(), Some(&elsewhere)));
     let fixed = status(422, "field is immutable", &[("spec.selector", "field is immutable")]);
     let replaced = replacement::immutable(
         (&web()).into(),
