@@ -39,6 +39,7 @@ use crate::identity::ObjectKey;
 use crate::manifest::Manifest;
 use crate::projection::ConcealmentKey;
 use crate::secrecy::Secrecy;
+use crate::swallowed::is_zero;
 use crate::yaml::{self, Document, Position, YamlError};
 
 pub use aside::Finalizers;
@@ -234,11 +235,12 @@ fn document(text: &str) -> Result<Document, PatchError> {
     }
 }
 
-/// Whether a value says what another one says, and maybe more: the server fills in defaults.
+/// Whether a value says what another one says, and maybe more: the server fills in defaults, and
+/// leaves out zeros.
 pub(crate) fn covers(value: &Value, written: &Value) -> bool {
     match (value, written) {
         (Value::Object(value), Value::Object(written)) => written.iter().all(|(name, written)| {
-            value.get(name).map_or(written.is_null(), |value| covers(value, written))
+            value.get(name).map_or(is_zero(written), |value| covers(value, written))
         }),
         (Value::Array(value), Value::Array(written)) => {
             value.len() == written.len()

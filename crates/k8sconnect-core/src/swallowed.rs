@@ -172,7 +172,7 @@ fn has_same_items(items: &[Value], other: Option<&Value>) -> bool {
 }
 
 /// What servers leave out where it is written.
-fn is_zero(value: &Value) -> bool {
+pub(crate) fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::Bool(true) => false,

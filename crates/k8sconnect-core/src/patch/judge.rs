@@ -176,7 +176,9 @@ impl Patch {
         gone.retain(|field| !places.contains(&field.path));
         let mut left =
             kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default();
-        left.retain(|path| !places.contains(path));
+        left.retain(|path| {
+            !places.contains(path) && !is_held_with_a_part(path, &next, answer, outcome)
+        });
         // Only operations put something in the place of what they set before.
         let goes = |path: &&FieldPath| {
             matches!(self.form, Form::Json(_))
@@ -307,6 +309,19 @@ fn left<'a>(patched: impl Iterator<Item = &'a FieldPath>, leaves: &Projection) -
         leaves.0.contains_key(path) || starts.any(|start| whole.contains(&FieldPath::new(start)))
     };
     patched.filter(|path| !stays(path)).cloned().collect()
+}
+
+/// Whether the patch names a part of a field, and holds all of it by that: a list without keys.
+fn is_held_with_a_part(
+    path: &FieldPath,
+    next: &Owners,
+    answer: Written<'_>,
+    outcome: &Outcome,
+) -> bool {
+    let mut parts = outcome.leaves.0.range(path..).take_while(|(leaf, _)| leaf.starts_with(path));
+    let mut ours = next.0.iter().filter(|entry| entry.manager.name == answer.manager);
+    parts.any(|(leaf, _)| leaf != path)
+        && ours.any(|entry| entry.fields.below(path).is_some_and(FieldSet::is_leaf))
 }
 
 /// Leaves that stay as they are and that somebody holds.

@@ -17,6 +17,7 @@ use crate::field::walk::{Items, at};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::owners::Owners;
 use crate::projection::{ABSENT, Leaf, Projection};
+use crate::swallowed;
 
 /// How a null that is there is shown.
 const NULL: &str = "null";
@@ -105,13 +106,9 @@ impl Patch {
     }
 }
 
+/// Of a single value: maps and lists that are empty are leaves anyway.
 fn is_zero(value: &Value) -> bool {
-    match value {
-        Value::Bool(truth) => !truth,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Null | Value::Array(_) | Value::Object(_) => false,
-    }
+    !(value.is_null() || value.is_object() || value.is_array()) && swallowed::is_zero(value)
 }
 
 impl Outcome {

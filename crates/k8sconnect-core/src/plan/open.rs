@@ -39,7 +39,7 @@ impl Open<'_> {
                 continue;
             };
             path.push(element.clone());
-            if leaves_open(written) && self.is_filled_in(path, written) {
+            if self.is_filled_in(path, written) {
                 self.found.insert(path.clone());
             }
             self.collect(below, written, path);
@@ -56,12 +56,18 @@ impl Open<'_> {
         let text = self.prior.and_then(|prior| prior.kept).and_then(|kept| kept.texts.get(path));
         let key = self.prior.and_then(|prior| prior.key);
         let is_kept = text.is_some() && text == leaf.text(path, key).as_ref();
-        written != value && !is_kept
+        is_drawn(written, value) && !is_kept
     }
 }
 
+/// Whether the server has put a value in the place of one that says nothing. Zero as a quantity is
+/// only another spelling.
+pub(crate) fn is_drawn(written: &Value, value: &Value) -> bool {
+    leaves_open(written) && written != value && value.as_str() != Some("0")
+}
+
 /// Whether a value says nothing: the zero of its type, or a list of nothing else.
-pub(crate) fn leaves_open(written: &Value) -> bool {
+fn leaves_open(written: &Value) -> bool {
     match written {
         Value::Null => true,
         Value::String(text) => text.is_empty(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{DEPLOYMENT, PATCH, Ward, refused, said};
+use super::{DEPLOYMENT, PATCH, Ward, leaves, owners, refused, said};
 
 const ROLE: &str = r#"
 apiVersion: rbac.authorization.k8s.io/v1
@@ -122,4 +122,56 @@ async fn a_position_does_not_follow_to_a_look_alike_while_ours_stands_elsewhere(
     ward.settled("json_patch", &text(1, "edited"), &state).await;
     assert_eq!(keys().await, ["inj", "edited", "behind"]);
     ward.destroy(&state).await;
+}
+
+#[tokio::test]
+async fn an_item_of_which_the_server_leaves_out_a_zero_is_put_in_once() {
+    let ward = Ward::deployment().await;
+    let before = owners(&ward.live().await);
+    let item = json!({"key": "spot", "operator": "Equal", "value": "", "effect": "NoSchedule"});
+    let text = |paused: bool| {
+        json!([{"op": "add", "path": "/spec/template/spec/tolerations/-", "value": item},
+               {"op": "add", "path": "/spec/paused", "value": paused}])
+        .to_string()
+    };
+    let count = async || {
+        let live = ward.live().await;
+        let items = live["spec"]["template"]["spec"]["tolerations"].as_array().unwrap().clone();
+        items.iter().filter(|it| it["key"] == "spot").count()
+    };
+    let config = ward.config("json_patch", &text(true));
+    let plan = ward.core().plan(PATCH, &config, None).await.unwrap();
+    let made = ward.core().apply(PATCH, &config, None, &plan).await.unwrap();
+    let state = made.present().unwrap();
+    let fields = leaves(&state);
+    assert!(fields.keys().any(|path| path.contains("spot")), "{fields:?}");
+    assert!(!fields.values().any(|value| value == "(absent)"), "{fields:?}");
+    ward.settled("json_patch", &text(true), &state).await;
+    let state = ward.change("json_patch", &text(false), &state).await;
+    ward.settled("json_patch", &text(false), &state).await;
+    assert_eq!(count().await, 1);
+    let removal = json!([{"op": "remove", "path": "/spec/template/spec/tolerations/1"}]);
+    ward.world.cluster.act_as("rival").json_patch(&ward.target, removal).await.unwrap();
+    assert_eq!(count().await, 0);
+    let state = ward.change("json_patch", &text(false), &state).await;
+    ward.settled("json_patch", &text(false), &state).await;
+    assert_eq!(count().await, 1, "it is put back");
+    ward.destroy(&state).await;
+    assert!(owners(&ward.live().await).iter().any(|it| before.contains(it)));
+}
+
+#[tokio::test]
+async fn a_list_that_is_patched_as_a_whole_and_then_item_by_item_goes_back_in_the_end() {
+    let ward = Ward::deployment().await;
+    let before = owners(&ward.live().await);
+    let whole = "spec: {template: {spec: {tolerations: [{key: spot, operator: Exists}]}}}";
+    let item = r#"[{"op": "add", "path": "/spec/template/spec/tolerations/-", "value": {"key": "b", "operator": "Exists"}}]"#;
+    let state = ward.create("patch", whole).await;
+    ward.settled("patch", whole, &state).await;
+    let told = said(&ward.plan("json_patch", item, &state).await.unwrap().diagnostics);
+    assert!(!told.contains("returns to") && !told.contains("held by nobody"), "{told}");
+    let state = ward.change("json_patch", item, &state).await;
+    ward.settled("json_patch", item, &state).await;
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
 }
