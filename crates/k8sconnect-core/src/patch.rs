@@ -20,6 +20,7 @@ mod inherited;
 mod item;
 mod judge;
 mod mark;
+mod meaning;
 mod meant;
 mod nulls;
 mod oddity;
@@ -39,7 +40,6 @@ use crate::identity::ObjectKey;
 use crate::manifest::Manifest;
 use crate::projection::ConcealmentKey;
 use crate::secrecy::Secrecy;
-use crate::swallowed::is_zero;
 use crate::yaml::{self, Document, Position, YamlError};
 
 pub use aside::Finalizers;
@@ -232,21 +232,6 @@ fn document(text: &str) -> Result<Document, PatchError> {
         0 => Err(PatchError::Empty),
         1 => Ok(documents.remove(0)),
         several => Err(PatchError::SeveralDocuments(several)),
-    }
-}
-
-/// Whether a value says what another one says, and maybe more: the server fills in defaults, and
-/// leaves out zeros.
-pub(crate) fn covers(value: &Value, written: &Value) -> bool {
-    match (value, written) {
-        (Value::Object(value), Value::Object(written)) => written.iter().all(|(name, written)| {
-            value.get(name).map_or(is_zero(written), |value| covers(value, written))
-        }),
-        (Value::Array(value), Value::Array(written)) => {
-            value.len() == written.len()
-                && value.iter().zip(written).all(|(value, written)| covers(value, written))
-        }
-        (value, written) => crate::field::atom::same(value, written),
     }
 }
 

@@ -49,12 +49,12 @@ impl Patch {
 
     /// Lists that were written empty and still have items after the write.
     pub fn unheard(&self, answer: Written<'_>) -> Result<Vec<FieldPath>, FieldsV1Error> {
+        let Form::Apply(manifest) = &self.form else {
+            return Ok(vec![]);
+        };
+        let ours = Owners::of_object(answer.object)?.applied_by(answer.manager);
         let mut found = Vec::new();
-        if let Form::Apply(manifest) = &self.form {
-            let ours = Owners::of_object(answer.object)?.applied_by(answer.manager);
-            let mut path = FieldPath::default();
-            empty_lists(&manifest.as_applied(), Some(&ours), &mut path, &mut found);
-        }
+        empty_lists(&manifest.as_applied(), Some(&ours), &mut FieldPath::default(), &mut found);
         let has_items = |path: &FieldPath| {
             at(answer.object, path).and_then(Value::as_array).is_some_and(|it| !it.is_empty())
         };

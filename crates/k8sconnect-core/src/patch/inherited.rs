@@ -6,8 +6,8 @@
 
 use serde_json::Value;
 
-use super::covers;
 use super::mark::Mark;
+use super::meaning::covers;
 use super::operation::Operation;
 use super::outcome::leaf;
 use super::place::{Shape, Unplaced};

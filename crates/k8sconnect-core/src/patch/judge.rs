@@ -1,7 +1,7 @@
 //! What a patch means for everybody: who loses what, which fields join the patch and which leave it,
 //! and whether there is anything to do at all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -207,7 +207,7 @@ impl Patch {
             lost,
             joins: outcome.leaves.0.keys().filter(|path| is_new(path)).cloned().collect(),
             left,
-            dropped: dropped(&shape, live, answer.object, &outcome.leaves),
+            dropped: dropped(&shape, live, answer.object, &outcome.leaves, &self.wishes(outcome)),
         })
     }
 
@@ -387,10 +387,13 @@ fn dropped(
     live: &Value,
     answer: &Value,
     leaves: &Projection,
+    wishes: &BTreeMap<FieldPath, Option<Value>>,
 ) -> Vec<(FieldPath, Vec<Value>)> {
     let list = |path: &FieldPath| {
-        let (now, next) =
-            (at(live, path)?.as_array()?, at(answer, path).filter(|it| it.is_array())?);
+        let is_emptied = || matches!(wishes.get(path), Some(Some(Value::Array(_))));
+        // Of a list without items some kinds make a null.
+        let is_list = |next: &&Value| next.is_array() || (next.is_null() && is_emptied());
+        let (now, next) = (at(live, path)?.as_array()?, at(answer, path).filter(is_list)?);
         let gone = shape.missing_in(path, now, next);
         (!gone.is_empty()).then(|| (path.clone(), gone))
     };

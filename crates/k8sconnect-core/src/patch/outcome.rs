@@ -19,6 +19,7 @@ use crate::identity::without_marks;
 use crate::owners::Owners;
 use crate::projection::{Leaf, Projection, View, is_empty_map, project};
 use crate::secrecy::Secrecy;
+use crate::swallowed::is_zero;
 
 /// An object after a write, or a dry-run of it, and the manager that wrote.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +123,9 @@ fn expand(
     match written {
         Value::Object(map) if !map.is_empty() => {
             let nameless: Vec<_> = map.iter().filter(|(name, _)| !is_key(path, name)).collect();
-            let fields = if nameless.is_empty() { map.iter().collect() } else { nameless };
+            // Of zeros the server may leave nothing that would tell that the item is there.
+            let is_told = nameless.iter().any(|(_, below)| !is_zero(below));
+            let fields = if is_told { nameless } else { map.iter().collect() };
             for (name, below) in fields {
                 path.push(PathElement::field(name.clone()));
                 expand(below, path, object, secrecy, leaves);

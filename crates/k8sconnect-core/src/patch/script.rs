@@ -7,9 +7,9 @@
 
 use serde_json::{Value, json};
 
-use super::covers;
 use super::item::Namesakes;
 use super::mark::{Footprint, Mark};
+use super::meaning::{covers, may_come_of};
 use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
@@ -139,7 +139,9 @@ impl Script {
             Trace::Known(mark) => mark.clone(),
             Trace::ItemOf { list, value } => {
                 let items = walk::at(answer, list).and_then(Value::as_array);
-                let found = items.into_iter().flatten().find(|item| covers(item, value));
+                let items = || items.into_iter().flatten();
+                let found = items().find(|item| covers(item, value));
+                let found = found.or_else(|| items().rfind(|item| may_come_of(item, value)));
                 let mut path = list.clone();
                 path.push(shape.name_item(list, found.unwrap_or(value)));
                 Mark::Item(path)

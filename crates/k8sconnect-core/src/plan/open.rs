@@ -63,7 +63,7 @@ impl Open<'_> {
 /// Whether the server has put a value in the place of one that says nothing. Zero as a quantity is
 /// only another spelling.
 pub(crate) fn is_drawn(written: &Value, value: &Value) -> bool {
-    leaves_open(written) && written != value && value.as_str() != Some("0")
+    leaves_open(written) && written != value && !value.is_null() && value.as_str() != Some("0")
 }
 
 /// Whether a value says nothing: the zero of its type, or a list of nothing else.

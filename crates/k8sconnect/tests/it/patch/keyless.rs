@@ -175,3 +175,61 @@ async fn a_list_that_is_patched_as_a_whole_and_then_item_by_item_goes_back_in_th
     ward.destroy(&state).await;
     assert_eq!(owners(&ward.live().await), before);
 }
+
+#[tokio::test]
+async fn an_item_that_the_server_spells_otherwise_or_fills_in_is_found_again() {
+    let memory = json!({"type": "Resource", "resource": {"name": "memory",
+        "target": {"type": "AverageValue", "averageValue": "1024Mi"}}});
+    let port = json!({"name": "x", "port": 90, "nodePort": 0, "targetPort": 0});
+    let hpa = "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: it, \
+               namespace: NS, labels: {a: b}}, spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: \
+               Deployment, name: it}, metrics: [{type: Resource, resource: {name: cpu, target: \
+               {type: Utilization, averageUtilization: 50}}}]}}";
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: it, namespace: NS, labels: {a: b}}, \
+                   spec: {type: NodePort, ports: [{name: h, port: 80}]}}";
+    let labelled = DEPLOYMENT.replace("annotations:", "labels: {a: b}, annotations:");
+    for (given, list, item) in [
+        (hpa, "metrics", &memory),
+        (service, "ports", &port),
+        (
+            &*labelled,
+            "template/spec/containers/0/ports",
+            &json!({"containerPort": 81, "hostPort": 0}),
+        ),
+    ] {
+        let ward = Ward::with(given).await;
+        let text = |note: &str| {
+            json!([{"op": "add", "path": format!("/spec/{list}/-"), "value": item},
+                   {"op": "add", "path": "/metadata/labels/note", "value": note}])
+            .to_string()
+        };
+        let path = format!("/spec/{list}");
+        let count = async || ward.live().await.pointer(&path).unwrap().as_array().unwrap().len();
+        let before = count().await;
+        let state = ward.create("json_patch", &text("one")).await;
+        let fields = leaves(&state);
+        assert!(!fields.keys().any(|path| path.contains("null")), "{fields:?}");
+        ward.settled("json_patch", &text("one"), &state).await;
+        let told = said(&ward.plan("json_patch", &text("two"), &state).await.unwrap().diagnostics);
+        assert!(!told.contains("does not change"), "{told}");
+        let state = ward.change("json_patch", &text("two"), &state).await;
+        ward.settled("json_patch", &text("two"), &state).await;
+        assert_eq!(count().await, before + 1, "{list}");
+        let removal = json!([{"op": "remove", "path": format!("{path}/{before}")}]);
+        ward.world.cluster.act_as("rival").json_patch(&ward.target, removal).await.unwrap();
+        let state = ward.change("json_patch", &text("two"), &state).await;
+        ward.settled("json_patch", &text("two"), &state).await;
+        assert_eq!(count().await, before + 1, "{list}: it is put back");
+        ward.destroy(&state).await;
+    }
+}
+
+#[tokio::test]
+async fn the_items_of_a_list_that_is_emptied_are_told_also_where_the_server_makes_a_null_of_it() {
+    let ward = Ward::with(ROLE).await;
+    let config = ward.config("merge_patch", "rules: []");
+    let told = said(&ward.core().plan(PATCH, &config, None).await.unwrap().diagnostics);
+    assert!(told.contains("1 item of `rules` will go"), "{told}");
+    let state = ward.create("merge_patch", "rules: []").await;
+    ward.settled("merge_patch", "rules: []", &state).await;
+}
