@@ -153,7 +153,7 @@ fn deletes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
         fields.iter().take(LISTED).map(|field| format!("  {}", field.path)).collect();
     lines.extend(more(fields.len()));
     Diagnostic::warning(
-        format!("{key}: {} will be deleted by the takeover", count(fields.len(), "field")),
+        format!("{key}: {} will be deleted by your next write", count(fields.len(), "field")),
         format!(
             "Applied by another k8sconnect configuration, and missing in your `yaml_body`:\n\n\
              {}\n\nTo keep a field, write it in `yaml_body`.",

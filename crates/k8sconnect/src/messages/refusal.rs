@@ -123,14 +123,15 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
         false => String::new(),
     };
     let unseen = if withheld { TO_SEE_WHAT_IT_SAID } else { "" };
-    let nulled = emptied_by_null(&subject.nulled());
+    let nulled = emptied_by_null(subject, status);
     let detail =
         paragraphs([&words, &by_field, &nulled, advice, unseen, &booleans, definition, destroy]);
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
 }
 
 /// A null is sent, and empties what the server or others have filled in since.
-fn emptied_by_null(fields: &[String]) -> String {
+pub(super) fn emptied_by_null(subject: Subject<'_>, status: &Status) -> String {
+    let fields = subject.nulled(status);
     if fields.is_empty() {
         return String::new();
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tfplugin::Diagnostic;
 
 use super::ownership::{manager, managers};
-use super::refusal::{Subject, on_body, refused, said};
+use super::refusal::{Subject, emptied_by_null, on_body, refused, said};
 use super::stuck::{spelt, what_holds};
 use super::{count, paragraphs};
 use crate::MANAGER;
@@ -63,6 +63,7 @@ fn must_be_replaced(
             ),
             &subject.by_field(causes).join("\n"),
             changed,
+            &emptied_by_null(subject, status),
             &lost_by_others(subject),
             &format!("Terraform deletes the object and creates it again. To keep it, {to_keep}."),
         ]),
@@ -228,6 +229,7 @@ pub(crate) fn unproved(
         format!("{} cannot be changed like this", subject.key()),
         paragraphs([
             &quoted(status),
+            &emptied_by_null(subject, status),
             &format!("{what} {}", quoted(obstacle)),
             &format!(
                 "If the object may be deleted and made anew, and {provided}, say so with `terraform \
@@ -245,6 +247,7 @@ pub(crate) fn sees_more(subject: Subject<'_>, status: &Status) -> Diagnostic {
         format!("{} cannot be changed like this", subject.key()),
         paragraphs([
             &said(status.code, &subject.quoted(&status.message)),
+            &emptied_by_null(subject, status),
             "Whether a new object would be refused for the same cannot be told without deleting this \
              one: the rule is of the object as a whole, and may go by its name or its status. What \
              is tried beside it has another name, and no status.",

@@ -137,7 +137,7 @@ async fn taking_over_from_another_state_says_what_goes() {
     at.object_with("settings", &CONFIG_MAP.replace("  greeting: hello\n", ""), "adopt = true");
     let plan = at.plan_changes().await;
     says(&plan.text, "It bears the k8sconnect id");
-    says(&plan.text, "1 field will be deleted by the takeover");
+    says(&plan.text, "1 field will be deleted by your next write");
     says(&plan.text, "data.greeting");
     at.apply().await;
     at.plan_empty().await;
@@ -350,7 +350,7 @@ async fn two_states_that_fight_over_an_object_are_told_of_each_other() {
     two.object_with("settings", &smaller.replace("workers = 2", "workers = 3"), "adopt = true");
     let plan = two.plan_changes().await;
     says(&plan.text, "bears the id of another state");
-    says(&plan.text, "1 field will be deleted by the takeover");
+    says(&plan.text, "1 field will be deleted by your next write");
     says(&plan.text, "data.greeting");
     two.apply().await;
     two.plan_empty().await;

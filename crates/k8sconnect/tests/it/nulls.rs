@@ -6,6 +6,8 @@ use testkit::Target;
 use tfplugin::harness::Action;
 use tfplugin::{Data, Value};
 
+use crate::entangled::replan;
+use crate::patch::object;
 use crate::world::{OBJECT, World};
 
 fn deployment(world: &World, replicas: u32) -> Json {
@@ -113,4 +115,25 @@ async fn a_secret_with_a_null_in_its_string_data_is_watched_key_by_key() {
     let read = core.read(OBJECT, &state.present().unwrap()).await.unwrap().present().unwrap();
     let plan = core.plan(OBJECT, &config(fewer), Some(&read)).await.unwrap();
     assert_eq!(plan.action, Action::NoOp, "{:?}", plan.diagnostics);
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_nulls_that_it_may_be_about_and_no_others() {
+    let world = World::new().await;
+    let claim = |size: &str, label: &str| {
+        let mut claim = object("v1", "PersistentVolumeClaim", "it", world.namespace.name());
+        claim["metadata"]["labels"] = json!({"a": label});
+        claim["spec"] = json!({"accessModes": ["ReadWriteOnce"], "storageClassName": null,
+            "resources": {"requests": {"storage": size}}});
+        claim
+    };
+    let state = world.create(&claim("1Gi", "b").to_string()).await.unwrap();
+    let filled = json!({"spec": {"storageClassName": "standard"}});
+    let target = Target::of(&claim("1Gi", "b")).unwrap();
+    world.cluster.act_as("controller").merge_patch(&target, filled).await.unwrap();
+    for (body, is_named) in [(claim("1Gi", "c"), true), (claim("much", "b"), false)] {
+        let plan = replan(&world, &world.config(&body.to_string()), &state).await;
+        let told = plan.unwrap_err().to_string();
+        assert_eq!(told.contains("`null` for `spec.storageClassName`"), is_named, "{told}");
+    }
 }

@@ -3,7 +3,7 @@
 use k8sconnect_core::field::{FieldPath, PathElement};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::rejection::Cause;
+use k8sconnect_core::rejection::{Cause, Status};
 use k8sconnect_core::scrub::{Secrets, WITHHELD};
 use serde_json::Value;
 
@@ -40,12 +40,22 @@ impl Subject<'_> {
         }
     }
 
-    /// The fields that are written as null where the object has a value.
-    pub(in crate::messages) fn nulled(&self) -> Vec<String> {
+    /// The fields that are written as null where the object has a value, of those that a refusal may
+    /// be about.
+    pub(in crate::messages) fn nulled(&self, status: &Status) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(former) = self.former {
             collect_nulled(self.manifest.value(), former, &mut FieldPath::default(), &mut found);
         }
+        let causes = &status.details.causes;
+        found.retain(|field| {
+            let is_in = |around: &str| {
+                field
+                    .strip_prefix(around)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            status.message.contains(field) || causes.iter().any(|cause| is_in(&cause.field))
+        });
         found
     }
 

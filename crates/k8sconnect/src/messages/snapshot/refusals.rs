@@ -106,7 +106,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         spec: {storageClassName: null}}";
     let filled = json!({"spec": {"storageClassName": "standard"}});
     let claim = Manifest::parse(claim).unwrap();
-    let fixed_spec = status(422, "spec: Forbidden: spec is immutable after creation", &[]);
+    let why = "Forbidden: spec is immutable after creation";
+    let fixed_spec = status(422, &format!("spec: {why}"), &[("spec", why)]);
     let former = Subject { manifest: &claim, former: Some(&filled) };
     messages.push(refusal::refused(former, &fixed_spec));
     let taken = status(422, "provided port is already allocated", &[]);
