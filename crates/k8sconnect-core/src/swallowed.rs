@@ -6,6 +6,8 @@
 //! body where there is nothing yet to keep: what is spelt otherwise there comes out as the object
 //! has it, what is swallowed does not. A number or a truth value has no other spelling.
 
+mod emptied;
+
 use serde_json::Value;
 
 use crate::field::fields_v1::FieldsV1Error;
@@ -13,6 +15,8 @@ use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::immutable::changed;
 use crate::owners::Owners;
+
+pub use emptied::{Emptied, emptied};
 
 /// What is the server's own to say, whoever writes it down.
 const NOT_CONTENT: [&str; 3] = ["apiVersion", "kind", "status"];
@@ -54,15 +58,8 @@ pub fn unmoved(
     let ours = Owners::of_object(answer)?.applied_by(manager);
     let mut paths: Vec<_> = changed(edit.before, edit.after, &ours).iter().map(unplaced).collect();
     paths.dedup();
-    // What is written in a place that no object has is kept elsewhere.
-    let is_content = |path: &FieldPath| match path.elements().first() {
-        Some(PathElement::Field(first)) => {
-            !NOT_CONTENT.contains(&first.as_str()) && answer.get(first.as_str()).is_some()
-        }
-        _ => false,
-    };
     let mut found = Unmoved::default();
-    for path in paths.into_iter().filter(is_content) {
+    for path in paths.into_iter().filter(|path| is_content(path, answer)) {
         let (Some(_), Some(written)) =
             (at_written(edit.after, &path), at_written(edit.sent, &path))
         else {
@@ -95,6 +92,13 @@ pub fn unmoved(
 }
 
 impl Unmoved {
+    /// Without what others keep something in, which is told with them.
+    #[must_use]
+    pub fn besides(mut self, emptied: &[Emptied]) -> Self {
+        self.perhaps.retain(|it| emptied.iter().all(|other| other.path != it.path));
+        self
+    }
+
     /// What no new object would have either.
     pub fn dropped_by(&self, creation: &Value) -> Vec<FieldPath> {
         let is_nowhere = |it: &&Swallowed| it.kept.is_none() && at(creation, &it.path).is_none();
@@ -111,6 +115,17 @@ impl Unmoved {
         all.extend(self.perhaps.into_iter().filter(is_other));
         all.sort_by(|one, other| one.path.cmp(&other.path));
         all
+    }
+}
+
+/// Whether a field is one that objects of the kind have: what is written in a place that no object has
+/// is kept elsewhere.
+fn is_content(path: &FieldPath, answer: &Value) -> bool {
+    match path.elements().first() {
+        Some(PathElement::Field(first)) => {
+            !NOT_CONTENT.contains(&first.as_str()) && answer.get(first.as_str()).is_some()
+        }
+        _ => false,
     }
 }
 

@@ -2,11 +2,11 @@
 
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::swallowed::Swallowed;
+use k8sconnect_core::swallowed::{Emptied, Swallowed};
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
-use super::ownership::LISTED;
+use super::ownership::{LISTED, managers};
 use super::refusal::on_body;
 use super::{ABSENT, count, one_line, paragraphs};
 
@@ -34,6 +34,38 @@ pub(crate) fn swallowed(
             &lines,
             "If the object may be deleted, `-replace=ADDRESS` makes it anew, as it is written. \
              Otherwise restore the old values in `yaml_body`.",
+        ]),
+    );
+    Some(on_body(manifest, diagnostic))
+}
+
+/// What is emptied in the body, and keeps what others hold in it.
+pub(crate) fn emptied(
+    manifest: &Manifest,
+    object: &Value,
+    fields: &[Emptied],
+) -> Option<Diagnostic> {
+    let line = |it: &Emptied| {
+        let (path, held) = (it.path.shown(), format!("held by  {}", managers(&it.holders)));
+        if manifest.secrecy().conceals_within(&it.path, &it.kept, object) {
+            return format!("  {path}\n    {held}");
+        }
+        let kept = one_line(&it.kept.to_string());
+        format!("  {path}\n    written  {}\n    {held}\n    kept     {kept}", it.written)
+    };
+    let lines = listed(fields, line)?;
+    let diagnostic = Diagnostic::warning(
+        format!(
+            "{}: {} will keep what others hold",
+            manifest.key(),
+            count(fields.len(), "emptied field")
+        ),
+        paragraphs([
+            "Written as empty, but other managers hold parts of it, which the API server keeps, without \
+             a word:",
+            &lines,
+            "To be rid of it, remove it with the manager that holds it. To have it otherwise, write \
+             your values for these fields in `yaml_body`.",
         ]),
     );
     Some(on_body(manifest, diagnostic))

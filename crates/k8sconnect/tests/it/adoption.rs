@@ -17,7 +17,7 @@ fn adopting(world: &World, body: &Json) -> Value {
 }
 
 /// Writes another body over what state holds.
-async fn change(world: &World, config: &Value, state: &State) -> State {
+pub(crate) async fn change(world: &World, config: &Value, state: &State) -> State {
     let core = world.core();
     let read = core.read(OBJECT, state).await.unwrap().present().unwrap();
     let plan = core.plan(OBJECT, config, Some(&read)).await.unwrap();

@@ -15,6 +15,7 @@ mod data;
 mod drift;
 mod edits;
 mod elsewhere;
+mod emptied;
 mod entangled;
 mod faults;
 mod field_sets;

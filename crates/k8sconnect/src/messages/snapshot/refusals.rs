@@ -5,7 +5,7 @@ use k8sconnect_core::immutable::Emptying;
 use k8sconnect_core::overwrite::{Cleared, Clearing};
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::scrub::Secrets;
-use k8sconnect_core::swallowed::Swallowed;
+use k8sconnect_core::swallowed::{Emptied, Swallowed};
 
 use super::*;
 use crate::messages::replacement::{Obstacles, Tried};
@@ -140,6 +140,20 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         dropped("spec.request", json!("LS0t"), None),
     ];
     messages.extend(swallowed::swallowed(&web(), &json!({}), &dropped));
+    let flux = manager("flux", Operation::Apply, "");
+    let emptied = |path: &str, written: serde_json::Value, kept: serde_json::Value| Emptied {
+        path: path.parse().unwrap(),
+        written,
+        kept,
+        holders: vec![flux.clone()],
+    };
+    let kept = json!({"podAntiAffinity": {}});
+    let emptied = [
+        emptied("spec.template.spec.affinity", json!(null), kept),
+        emptied("metadata.labels", json!({}), json!({"tier": "web"})),
+    ];
+    messages.extend(swallowed::emptied(&web(), &json!({}), &emptied));
+    messages.extend(swallowed::emptied(&web(), &json!({}), &emptied[..1]));
     messages.extend(swallowed::dropped(&web(), &["spec.hostnameOverride".parse().unwrap()]));
     let host = || Server::from("https://127.0.0.1:6443");
     let lost = Error::AnswerLost {

@@ -107,7 +107,8 @@ pub(super) async fn plan(
             let decision = asked.decide(planner, Some(held), unheard, &answer, notices)?;
             if let Some(live) = unheard {
                 let attempt = Attempt { location: &location, live, content: &content };
-                notices.extend(swallowed::told(asked, held, attempt, &answer.object).await?);
+                let told = swallowed::told(asked, planner, held, attempt, &answer.object).await?;
+                notices.extend(told);
             }
             // Whoever waits for what this changes has to wait for it anew.
             note(asked, held, &location, Outlook::told(told.as_ref(), &answer.object));

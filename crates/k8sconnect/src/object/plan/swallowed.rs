@@ -1,6 +1,8 @@
 //! Telling of edits that the server accepts and drops.
 
-use k8sconnect_core::swallowed::{Edit, unmoved};
+use k8sconnect_core::ignore::Ignoring;
+use k8sconnect_core::plan::Planner;
+use k8sconnect_core::swallowed::{Edit, emptied, unmoved};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
@@ -13,6 +15,7 @@ use crate::{MANAGER, messages};
 /// is the server asked once more. Of a body that is never stored, the former is not known.
 pub(super) async fn told(
     asked: &Asked<'_>,
+    planner: Planner<'_>,
     held: &Held,
     attempt: Attempt<'_>,
     answer: &Json,
@@ -24,16 +27,24 @@ pub(super) async fn told(
         return Ok(Diagnostics::new());
     }
     let edit = Edit { before: held.manifest.value(), after: desired.value(), sent: content };
-    let unmoved = unmoved(edit, live, answer, MANAGER)
-        .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
-    let anew = match unmoved.perhaps.is_empty() {
+    let unreadable = |error| messages::object::ownership_unreadable(asked.key(), &error);
+    let emptied = |anew: Option<&Json>, ignoring: &Ignoring| {
+        emptied(edit, answer, anew, MANAGER, ignoring).map_err(unreadable)
+    };
+    let mut kept = emptied(None, planner.ignoring)?;
+    let unmoved = unmoved(edit, live, answer, MANAGER).map_err(unreadable)?;
+    // What is left to them is no edit that is lost.
+    let unmoved = unmoved.besides(&emptied(None, &Ignoring::default())?);
+    let anew = match unmoved.perhaps.is_empty() && kept.is_empty() {
         true => None,
         false => made_beside(asked, location, &desired.as_applied()).await?,
     };
     let mut told = Diagnostics::new();
     if let Some(anew) = &anew {
+        kept = emptied(Some(anew), planner.ignoring)?;
         told.extend(messages::swallowed::dropped(desired, &unmoved.dropped_by(anew)));
     }
+    told.extend(messages::swallowed::emptied(desired, answer, &kept));
     let swallowed = unmoved.told_by(&anew.unwrap_or_default());
     told.extend(messages::swallowed::swallowed(desired, live, &swallowed));
     Ok(told)

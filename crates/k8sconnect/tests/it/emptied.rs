@@ -1,0 +1,136 @@
+//! What a body says is empty, and others hold parts of, stays: the plan that brings it tells.
+
+use serde_json::{Value as Json, json};
+use testkit::Target;
+use tfplugin::Value;
+use tfplugin::harness::State;
+
+use crate::adoption::change;
+use crate::entangled::replan;
+use crate::patch::{object, said};
+use crate::things::{serve, thing};
+use crate::world::{OBJECT, World};
+
+fn deployment(world: &World) -> Json {
+    let mut web = object("apps/v1", "Deployment", "web", world.namespace.name());
+    web["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "main", "image": "a"}]},
+    }});
+    web
+}
+
+/// The Deployment with another part of its pod.
+fn with(mut web: Json, name: &str, value: &Json) -> Json {
+    web["spec"]["template"]["spec"][name] = value.clone();
+    web
+}
+
+/// A part of the Deployment, as a rival applies it.
+fn affinity(world: &World) -> Json {
+    let mut web = object("apps/v1", "Deployment", "web", world.namespace.name());
+    web["spec"] = json!({"template": {"spec": {"affinity": {"podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}]}}}}});
+    web
+}
+
+async fn told(world: &World, config: &Value, state: &State) -> String {
+    said(&replan(world, config, state).await.unwrap().diagnostics)
+}
+
+#[tokio::test]
+async fn an_emptied_field_of_which_others_hold_parts_is_told_with_them_once() {
+    let world = World::new().await;
+    let web = deployment(&world);
+    let mut state = world.create(&web.to_string()).await.unwrap();
+    world.cluster.act_as("rival").apply(affinity(&world)).await.unwrap();
+    for empty in [json!(null), json!({})] {
+        let emptied = with(web.clone(), "affinity", &empty);
+        let config = world.config(&emptied.to_string());
+        let news = told(&world, &config, &state).await;
+        let line = format!("spec.template.spec.affinity written {empty} held by `rival` (Apply, ");
+        assert!(news.contains(&line), "{news}");
+        assert!(news.contains("kept {\"podAntiAffinity\":{"), "{news}");
+        assert!(!news.contains("-replace"), "{news}");
+        state = change(&world, &config, &state).await;
+        let live = world.cluster.read(&Target::of(&web).unwrap()).await.unwrap().unwrap();
+        assert!(live["spec"]["template"]["spec"]["affinity"].get("podAntiAffinity").is_some());
+        // Another edit does not bring it.
+        let mut edited = emptied.clone();
+        edited["spec"]["minReadySeconds"] = json!(3);
+        for body in [emptied, edited] {
+            assert_eq!(told(&world, &world.config(&body.to_string()), &state).await, "");
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_what_an_empty_field_gets_from_the_server_nothing_is_said() {
+    let world = World::new().await;
+    let web = deployment(&world);
+    // Whoever creates an object without applying holds the defaults as well.
+    let creator = world.cluster.act_as("kubectl-create");
+    for exists in [false, true] {
+        let config = |body: &Json| {
+            let yaml = Value::from(body.to_string());
+            world.config_with([("yaml_body", yaml), ("adopt", Value::from(true))])
+        };
+        if exists {
+            creator.create(&web).await.unwrap();
+        }
+        let state = world.core().create(OBJECT, &config(&web)).await.unwrap();
+        let mut emptied = with(web.clone(), "nodeSelector", &json!(null));
+        emptied["spec"]["strategy"] = json!(null);
+        emptied = with(emptied, "securityContext", &json!({}));
+        emptied["metadata"]["annotations"] = json!(null);
+        let container = &mut emptied["spec"]["template"]["spec"]["containers"][0];
+        container["resources"] = json!(null);
+        container["env"] = json!([]);
+        let told = told(&world, &config(&emptied), &state).await;
+        assert!(!told.contains("emptied") && !told.contains("-replace"), "{exists}: {told}");
+        world.core().destroy(OBJECT, &state).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_emptied_map_or_list_names_only_what_others_hold_in_it() {
+    let world = World::new().await;
+    serve(&world).await;
+    let body = |content: Json| thing(&world, "it", content);
+    let state = world.create(&body(json!({"free": {"a": 1}})).to_string()).await.unwrap();
+    let theirs = json!({"free": {"b": 2}, "set": ["x"], "keyed": [{"name": "k", "val": "v"}],
+        "lists": {"l": ["y"]}});
+    world.cluster.act_as("rival").apply(body(theirs)).await.unwrap();
+    for (content, kept) in [
+        (json!({"free": {}}), "free written {} held by `rival` (Apply, "),
+        (json!({"free": {"a": 1}, "set": []}), "set written [] held by `rival` (Apply, "),
+        (json!({"free": {"a": 1}, "keyed": null}), "keyed written null held by `rival` (Apply, "),
+        (json!({"free": {"a": 1}, "lists": {}}), "lists written {} held by `rival` (Apply, "),
+    ] {
+        let config = world.config(&body(content).to_string());
+        let told = told(&world, &config, &state).await;
+        assert!(told.contains(kept), "{told}");
+        assert!(!told.contains("-replace"), "{told}");
+        assert!(!told.contains("\"a\":1"), "what was ours goes: {told}");
+    }
+    let ignoring = world.config_with([
+        ("yaml_body", Value::from(body(json!({"free": {"a": 1}, "set": []})).to_string())),
+        ("ignore_fields", Value::Known(tfplugin::Data::List(vec![Value::from("set")]))),
+    ]);
+    assert_eq!(told(&world, &ignoring, &state).await, "");
+}
+
+#[tokio::test]
+async fn what_others_hold_of_an_emptied_secret_is_not_shown() {
+    let world = World::new().await;
+    let mut secret = object("v1", "Secret", "it", world.namespace.name());
+    let state = world.create(&secret.to_string()).await.unwrap();
+    secret["stringData"] = json!({"k": "hunter2"});
+    world.cluster.act_as("rival").merge_patch(&Target::of(&secret).unwrap(), secret).await.unwrap();
+    let mut emptied = object("v1", "Secret", "it", world.namespace.name());
+    emptied["data"] = json!({});
+    let told = told(&world, &world.config(&emptied.to_string()), &state).await;
+    assert!(told.contains("data held by `rival`"), "{told}");
+    assert!(!told.contains("aHVudGVyMg") && !told.contains("hunter2"), "{told}");
+}
