@@ -383,6 +383,9 @@ impl Planner<'_> {
             |notice: &FieldNotice| at_written(&written, &notice.path).is_none_or(Value::is_null);
         notices.falls_back.retain(is_dropped);
         notices.stays.retain(is_dropped);
+        let sides = [side_now, side_next];
+        let left = transition::left_items([&then, ours], sides, [live, answer], &notices.stays);
+        notices.stays.extend(left.into_iter().filter(is_dropped));
         // Every state applies under our name: where the object bears another one's id, that one
         // holds what it changed.
         let bears = live["metadata"]["annotations"][ID_ANNOTATION].as_str();

@@ -21,7 +21,7 @@ use crate::secrecy::Secrecy;
 use crate::spelling::order;
 
 pub use displaced::displaced;
-pub use items::by_item;
+pub use items::{by_item, left_items};
 
 /// What was ours after our last write.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,17 @@ pub struct Side<'a> {
     /// What may not be shown of the object, and the key to hide it with.
     pub secrecy: &'a Secrecy,
     pub key: Option<&'a ConcealmentKey>,
+}
+
+impl Side<'_> {
+    /// A value as it is told of, seen or written at a place of an object.
+    fn told(&self, path: &FieldPath, value: &Value, object: &Value) -> String {
+        let leaf = match self.secrecy.conceals_within(path, value, object) {
+            true => Leaf::Concealed(value.clone()),
+            false => Leaf::Shown(value.clone()),
+        };
+        leaf.told(path, self.key)
+    }
 }
 
 /// What happens to one field, with those who hold it besides us.
@@ -166,14 +177,9 @@ pub fn compare(
             }
             continue;
         };
-        let leaf_of = |value: &Value| match next.secrecy.conceals_within(&path, value, next_object)
-        {
-            true => Leaf::Concealed(value.clone()),
-            false => Leaf::Shown(value.clone()),
-        };
         let mut holders: Vec<_> = next.owners.holders(&path).cloned().collect();
         let text_now = now.texts.get(&path).cloned();
-        let text_next = Some(leaf_of(after).told(&path, next.key));
+        let text_next = Some(next.told(&path, after, next_object));
         if holders.is_empty() && text_now == text_next {
             holders = elsewhere.holders(&path);
         }
@@ -258,12 +264,8 @@ pub fn goes_along(manager: &str, now: Side<'_>, live: &Value, answer: &Value) ->
         let mut lost = Vec::new();
         vanishing(&other.fields, live, Some(answer), &mut FieldPath::default(), &mut lost);
         for (path, value) in lost {
-            let leaf = match now.secrecy.conceals_within(&path, value, live) {
-                true => Leaf::Concealed(value.clone()),
-                false => Leaf::Shown(value.clone()),
-            };
             let notice = found.entry(path.clone()).or_insert_with(|| FieldNotice {
-                now: Some(leaf.told(&path, now.key)),
+                now: Some(now.told(&path, value, live)),
                 path,
                 holders: Vec::new(),
                 then: None,

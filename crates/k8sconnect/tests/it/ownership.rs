@@ -11,6 +11,9 @@ use testkit::owners::owners;
 use tfplugin::harness::State;
 use tfplugin::{Diagnostics, Value};
 
+use crate::adoption::change;
+use crate::entangled::replan;
+use crate::patch::{object, said};
 use crate::world::{OBJECT, World};
 
 type Fields = BTreeMap<String, String>;
@@ -244,4 +247,48 @@ async fn what_others_changed_in_an_item_that_goes_is_told() {
     assert!(told.contains("1 field will go, though held by others"), "{told}");
     assert!(told.contains("targetPort") && told.contains("`mesh`"), "{told}");
     world.core().destroy(OBJECT, &state).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_item_of_which_others_keep_the_key_is_told_to_stay() {
+    let world = World::new().await;
+    let body = |container: Json| {
+        let mut web = object("apps/v1", "Deployment", "web", world.namespace.name());
+        web["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [container]}}});
+        web
+    };
+    let full = |value: &str, port: &str| {
+        json!({"name": "main", "image": "a", "env": [{"name": "X", "value": value}],
+            "ports": [{"containerPort": 80, "name": port}]})
+    };
+    world.cluster.act_as("rival").apply(body(full("theirs", "theirs"))).await.unwrap();
+    let config = |container: Json| {
+        let yaml = Value::from(body(container).to_string());
+        world.config_with([("yaml_body", yaml), ("adopt", Value::from(true))])
+    };
+    let state = world.core().create(OBJECT, &config(full("ours", "ours"))).await.unwrap();
+    let bare = config(json!({"name": "main", "image": "a"}));
+    let told = said(&replan(&world, &bare, &state).await.unwrap().diagnostics);
+    let container = "spec.template.spec.containers[name=main]";
+    assert!(told.contains("2 removed fields will stay, held by others"), "{told}");
+    for (item, is, left) in [
+        ("env[name=X]", r#"{"name":"X","value":"ours"}"#, r#"{"name":"X"}"#),
+        (
+            "ports[containerPort=80,protocol=TCP]",
+            r#"{"containerPort":80,"name":"ours","protocol":"TCP"}"#,
+            r#"{"containerPort":80,"protocol":"TCP"}"#,
+        ),
+    ] {
+        let at = told.find(&format!("{container}.{item} held by `rival` (Apply, "));
+        let line = &told[at.unwrap_or_else(|| panic!("{item}: {told}"))..];
+        assert!(line.contains(&format!("is now {is} will be {left}")), "{item}: {told}");
+    }
+    // A leaf that stays names its item.
+    let state = change(&world, &config(full("theirs", "theirs")), &state).await;
+    world.cluster.act_as("rival").apply(body(full("theirs", "theirs"))).await.unwrap();
+    let told = said(&replan(&world, &bare, &state).await.unwrap().diagnostics);
+    assert!(told.contains("2 removed fields will stay, held by others"), "{told}");
+    assert!(told.contains(&format!("{container}.env[name=X].value held by `rival`")), "{told}");
 }
