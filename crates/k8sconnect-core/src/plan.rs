@@ -395,7 +395,7 @@ impl Planner<'_> {
                 notice.holders.extend(theirs.cloned());
             }
         }
-        notices.reverts = transition::by_item(notices.reverts, side_next, live, answer);
+        notices.reverts = transition::by_item(notices.reverts, side_next, [live, answer], &written);
         // What our entry holds without our having written it, another k8sconnect configuration
         // applied: it has the same name.
         let foreign = self.our_fields(&now, live).difference(&then);

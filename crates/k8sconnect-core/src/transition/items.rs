@@ -7,16 +7,17 @@
 use serde_json::Value;
 
 use super::{FieldNotice, Side};
-use crate::field::walk::{at, step};
+use crate::field::walk::{at, at_written, step};
 use crate::field::{FieldPath, FieldSet, PathElement};
 
 /// The notices, with one for each item in place of those for its leaves. `next` is the side that
-/// `answer` shows.
+/// `answer` shows. Of an item is told what is `written`: what the server adds, a dry-run may only have
+/// drawn.
 pub fn by_item(
     notices: Vec<FieldNotice>,
     next: Side<'_>,
-    live: &Value,
-    answer: &Value,
+    [live, answer]: [&Value; 2],
+    written: &Value,
 ) -> Vec<FieldNotice> {
     let mut told: Vec<FieldNotice> = Vec::new();
     for notice in notices {
@@ -29,6 +30,7 @@ pub fn by_item(
         if told.last().is_some_and(|last| last.path == path) {
             continue;
         }
+        let value = at_written(written, &path).unwrap_or(value);
         let will = Some(next.told(&path, value, answer));
         told.push(FieldNotice { path, next: will, then: None, ..notice });
     }

@@ -71,7 +71,9 @@ async fn a_zero_that_the_server_does_not_keep_is_put_back_when_others_change_it(
 async fn an_item_that_others_took_out_is_told_as_one_and_to_ignore_it_is_to_let_it_go() {
     let world = World::new().await;
     let mut service = object("v1", "Service", "it", world.namespace.name());
-    service["spec"] = json!({"ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]});
+    // The port of the node is drawn anew.
+    service["spec"] = json!({"type": "NodePort",
+        "ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]});
     let body = service.to_string();
     let state = world.create(&body).await.unwrap();
     let target = Target::of(&service).unwrap();
@@ -82,9 +84,14 @@ async fn an_item_that_others_took_out_is_told_as_one_and_to_ignore_it_is_to_let_
     let told = said(&plan.diagnostics);
     let item = "spec.ports[port=81,protocol=TCP]";
     assert!(told.contains("1 field changed outside of Terraform"), "{told}");
-    assert!(told.contains(&format!("{item} held by nobody is now (absent) will be {{")), "{told}");
-    let ignored = Value::Known(Data::List(vec![Value::from(item)]));
+    let will = format!(r#"{item} held by nobody is now (absent) will be {{"name":"b","port":81}}"#);
+    assert!(told.contains(&will), "{told}");
     let yaml = Value::from(body.as_str());
+    let hidden = Value::Known(Data::List(vec![Value::from("spec.ports[port=81].name")]));
+    let config = world.config_with([("yaml_body", yaml.clone()), ("sensitive_fields", hidden)]);
+    let told = said(&replan(&world, &config, &state).await.unwrap().diagnostics);
+    assert!(told.contains(item) && !told.contains(r#""b""#), "{told}");
+    let ignored = Value::Known(Data::List(vec![Value::from(item)]));
     let config = world.config_with([("yaml_body", yaml), ("ignore_fields", ignored)]);
     let plan = replan(&world, &config, &state).await.unwrap();
     assert_eq!(said(&plan.diagnostics), "");
