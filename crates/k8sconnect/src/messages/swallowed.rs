@@ -64,8 +64,9 @@ pub(crate) fn emptied(
             "Written as empty, but other managers hold parts of it, which the API server keeps, without \
              a word:",
             &lines,
-            "To be rid of it, remove it with the manager that holds it. To have it otherwise, write \
-             your values for these fields in `yaml_body`.",
+            "To be rid of it, leave the field out of `yaml_body` (an empty value keeps an empty field there) \
+             and remove it with the manager that holds it. To have it otherwise, write your values for what \
+             is kept.",
         ]),
     );
     Some(on_body(manifest, diagnostic))

@@ -100,12 +100,14 @@ async fn an_emptied_map_or_list_names_only_what_others_hold_in_it() {
     let body = |content: Json| thing(&world, "it", content);
     let state = world.create(&body(json!({"free": {"a": 1}})).to_string()).await.unwrap();
     let theirs = json!({"free": {"b": 2}, "set": ["x"], "keyed": [{"name": "k", "val": "v"}],
-        "lists": {"l": ["y"]}});
+        "lists": {"l": ["y"]}, "maybe": {"a": "q"}});
     world.cluster.act_as("rival").apply(body(theirs)).await.unwrap();
     for (content, kept) in [
         (json!({"free": {}}), "free written {} held by `rival` (Apply, "),
         (json!({"free": {"a": 1}, "set": []}), "set written [] held by `rival` (Apply, "),
         (json!({"free": {"a": 1}, "keyed": null}), "keyed written null held by `rival` (Apply, "),
+        (json!({"free": {"a": 1}, "maybe": null}), "maybe written null held by `rival` (Apply, "),
+        (json!({"free": {"a": 1}, "maybe": {}}), "maybe written {} held by `rival` (Apply, "),
         (json!({"free": {"a": 1}, "lists": {}}), "lists written {} held by `rival` (Apply, "),
     ] {
         let config = world.config(&body(content).to_string());
@@ -133,4 +135,53 @@ async fn what_others_hold_of_an_emptied_secret_is_not_shown() {
     let told = told(&world, &world.config(&emptied.to_string()), &state).await;
     assert!(told.contains("data held by `rival`"), "{told}");
     assert!(!told.contains("aHVudGVyMg") && !told.contains("hunter2"), "{told}");
+}
+
+#[tokio::test]
+async fn nulls_all_over_an_object_are_told_where_others_hold_something_and_the_advice_works() {
+    let world = World::new().await;
+    let web = deployment(&world);
+    let mut state = world.create(&web.to_string()).await.unwrap();
+    let target = Target::of(&web).unwrap();
+    let mut theirs = object("apps/v1", "Deployment", "web", world.namespace.name());
+    theirs["metadata"]["labels"] = json!({"tier": "web"});
+    theirs["metadata"]["annotations"] = json!({"note": "x"});
+    let container = json!({"name": "main", "resources": {"limits": {"cpu": "1"}},
+        "livenessProbe": {"tcpSocket": {"port": 80}}});
+    theirs["spec"] = json!({"template": {"spec": {"securityContext": {"runAsUser": 5},
+        "containers": [container]}}});
+    let rival = world.cluster.act_as("rival");
+    rival.apply(&theirs).await.unwrap();
+    let mut emptied = with(web.clone(), "securityContext", &json!(null));
+    emptied["metadata"]["labels"] = json!(null);
+    emptied["metadata"]["annotations"] = json!(null);
+    let container = &mut emptied["spec"]["template"]["spec"]["containers"][0];
+    container["resources"] = json!(null);
+    container["livenessProbe"] = json!(null);
+    let config = world.config(&emptied.to_string());
+    let news = told(&world, &config, &state).await;
+    assert!(news.contains("5 emptied fields will keep what others hold"), "{news}");
+    assert!(news.contains(r#"kept {"note":"x"}"#), "only what is theirs: {news}");
+    assert!(news.contains("containers[name=main].livenessProbe written null"), "{news}");
+    state = change(&world, &config, &state).await;
+    // Left out, and removed with the manager that holds it.
+    state = change(&world, &world.config(&web.to_string()), &state).await;
+    theirs.as_object_mut().unwrap().remove("spec");
+    rival.apply(&theirs).await.unwrap();
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    let pod = &live["spec"]["template"]["spec"];
+    assert_eq!(pod["securityContext"], json!({}));
+    assert_eq!(pod["containers"][0].get("livenessProbe"), None);
+    // Written with values of one's own.
+    let mut labelled = web;
+    let mut told_of = String::new();
+    for labels in [json!({"tier": "ours"}), json!(null)] {
+        labelled["metadata"]["labels"] = labels;
+        let config = world.config(&labelled.to_string());
+        told_of = told(&world, &config, &state).await;
+        state = change(&world, &config, &state).await;
+    }
+    assert_eq!(told_of, "");
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["metadata"].get("labels"), None);
 }

@@ -31,7 +31,9 @@ fn definition(world: &World, lists: Lists) -> Json {
     let schema = json!({"type": "object", "properties": {
         "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
         "lists": {"type": "object", "additionalProperties": set},
-        "set": set, "keyed": keyed, "other": {"type": "string"}}});
+        "set": set, "keyed": keyed, "other": {"type": "string"},
+        "maybe": {"type": "object", "nullable": true,
+            "properties": {"a": {"type": "string"}}}}});
     json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": format!("things.{group}")},
         "spec": {"group": group, "scope": "Namespaced",
