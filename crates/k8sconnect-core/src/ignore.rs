@@ -222,6 +222,20 @@ impl Ignoring {
         same.any(|pattern| !pattern.matched(fields, object).is_empty())
     }
 
+    /// Whether a field is in an item that is no longer written. What is ignored in it does not keep it;
+    /// only to ignore the item itself does.
+    fn is_dropped_with_its_item(&self, path: &FieldPath, written: &Value, live: &Value) -> bool {
+        let elements = path.elements();
+        let is_item = |end: &usize| matches!(elements[end - 1], PathElement::Key(_));
+        let is_ignored = |item: &FieldPath| {
+            self.patterns.iter().any(|pattern| is_taken_in(pattern.relation(item, live)))
+        };
+        (1..elements.len())
+            .filter(is_item)
+            .map(|end| FieldPath::new(elements[..end].iter().cloned()))
+            .any(|item| at_written(written, &item).is_none() && !is_ignored(&item))
+    }
+
     /// The body to send for an object that exists.
     pub fn body(&self, written: &Value, live: &Value, owners: &Owners, manager: &str) -> Value {
         let mut body = written.clone();
@@ -243,6 +257,7 @@ impl Ignoring {
             let held_by_others = owners.others(manager).any(|o| o.fields.below(&path).is_some());
             let held_by_us = ours.below(&path).is_some();
             match at(live, &path) {
+                _ if self.is_dropped_with_its_item(&path, written, live) => {}
                 Some(value) if held_by_us && !held_by_others => put(&mut body, &path, value),
                 _ if path.names_its_item() => {}
                 _ if item_is_there(live, &path) => {

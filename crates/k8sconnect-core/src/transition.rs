@@ -77,6 +77,8 @@ pub struct Notices {
     pub falls_back: Vec<FieldNotice>,
     /// Lists whose items others brought into another order, which will be undone.
     pub reorders: Vec<Reorder>,
+    /// Ignored until now, not written and held by nobody else.
+    pub unignored: Vec<FieldNotice>,
     /// What a former owner of the whole object applied, and our body lacks.
     pub deletes: Vec<FieldNotice>,
 }
@@ -97,7 +99,8 @@ impl Notices {
     /// The fields that are told of.
     pub fn paths(&self) -> impl Iterator<Item = &FieldPath> {
         let lists = [&self.reverts, &self.takes, &self.stays, &self.goes, &self.falls_back];
-        lists.into_iter().chain([&self.deletes]).flatten().map(|notice| &notice.path)
+        let more = [&self.unignored, &self.deletes];
+        lists.into_iter().chain(more).flatten().map(|notice| &notice.path)
     }
 }
 
@@ -171,15 +174,24 @@ pub fn compare(
         }
         let Some(after) = at(next_object, &path) else {
             let (holders, now) = (others_now(&path), now.texts.get(&path).cloned());
-            if !holders.is_empty() {
-                let then = texts_then.get(&path).cloned();
-                notices.goes.push(FieldNotice { path, holders, then, now, next: None });
-            }
+            let then = texts_then.get(&path).cloned();
+            let list = match (holders.is_empty(), &then) {
+                (false, _) => &mut notices.goes,
+                // What state shows, a plan shows as going.
+                (true, Some(_)) => continue,
+                (true, None) if path.names_its_item() => continue,
+                (true, None) => &mut notices.unignored,
+            };
+            list.push(FieldNotice { path, holders, then, now, next: None });
             continue;
         };
         let mut holders: Vec<_> = next.owners.holders(&path).cloned().collect();
-        let text_now = now.texts.get(&path).cloned();
         let text_next = Some(next.told(&path, after, next_object));
+        // Of what was written empty no more shows than that; what is in it is others', and stays.
+        let text_now = match now.texts.get(&path).map(String::as_str) {
+            Some("{}" | "[]") if after.is_object() || after.is_array() => text_next.clone(),
+            text => text.map(ToOwned::to_owned),
+        };
         if holders.is_empty() && text_now == text_next {
             holders = elsewhere.holders(&path);
         }
@@ -263,6 +275,8 @@ pub fn goes_along(manager: &str, now: Side<'_>, live: &Value, answer: &Value) ->
     for other in now.owners.others(manager) {
         let mut lost = Vec::new();
         vanishing(&other.fields, live, Some(answer), &mut FieldPath::default(), &mut lost);
+        // Who holds a map that others hold parts of holds no more than that it is there.
+        lost.retain(|(path, value)| !holds_parts(value) || !is_divided(now.owners, path));
         for (path, value) in lost {
             let notice = found.entry(path.clone()).or_insert_with(|| FieldNotice {
                 now: Some(now.told(&path, value, live)),
@@ -284,6 +298,15 @@ pub fn goes_along(manager: &str, now: Side<'_>, live: &Value, answer: &Value) ->
     };
     found.retain(|path, _| !path.names_its_item() || !is_named_by_another(path));
     found.into_values().collect()
+}
+
+fn holds_parts(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| !map.is_empty())
+}
+
+fn is_divided(owners: &Owners, path: &FieldPath) -> bool {
+    let has_parts = |entry: &Ownership| entry.fields.below(path).is_some_and(|it| !it.is_leaf());
+    owners.0.iter().any(has_parts)
 }
 
 /// The leaves of a set that one object has and the other lacks, with what they hold.

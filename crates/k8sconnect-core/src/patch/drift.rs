@@ -6,6 +6,7 @@
 
 use super::Patch;
 use super::judge::{Kept, Scene, without_ours};
+use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet};
 use crate::handback::{Division, Extent};
 use crate::other_words::OtherWords;
@@ -36,10 +37,14 @@ impl Since<'_> {
         let Self { scene, kept, .. } = *self;
         let secrecy = &patch.secrecy;
         let fields: FieldSet = kept.texts.keys().cloned().collect();
+        // An empty list or map that the server does not store is not there, and nobody took it away.
+        let is_unstored = |path: &FieldPath, text: &str| {
+            matches!(text, "[]" | "{}") && at(scene.live, path).is_none()
+        };
         let texts_then: Texts = kept
             .texts
             .iter()
-            .filter(|(_, text)| *text != ABSENT)
+            .filter(|(path, text)| *text != ABSENT && !is_unstored(path, text))
             .map(|(path, text)| (path.clone(), text.clone()))
             .collect();
         let mut now = without_ours(self.now, scene.manager);

@@ -123,7 +123,7 @@ impl Patch {
                 let mut robbed = division.holders(&lost, path, Extent::Whole);
                 let (is, will) = (texts_now.get(path), texts_next.get(path));
                 let differs = leaves.0.get(path) != outcome.leaves.0.get(path);
-                if differs && robbed.is_empty() && is_new(path) {
+                if differs && robbed.is_empty() {
                     robbed = division.holders(&renamed, path, Extent::Whole);
                 }
                 if differs && robbed.is_empty() && is.is_some() {
@@ -143,8 +143,13 @@ impl Patch {
                 })
             })
             .collect();
+        // What is held under another name is changed, and not taken.
+        let is_renamed = |change: &FieldNotice| {
+            !change.holders.is_empty()
+                && change.holders == division.holders(&renamed, &change.path, Extent::Whole)
+        };
         let (mut changes, rest): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| is_new(&change.path));
+            changes.into_iter().partition(|change| is_new(&change.path) || is_renamed(change));
         let places = displaced::places(&outcome.leaves, live);
         let secrecy = &self.secrecy;
         let change = displaced::Change {

@@ -316,9 +316,14 @@ pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>, whose: Whose)
 
 /// `unheld` are the values that change without being taken from anybody.
 pub(crate) fn adopts(key: &ObjectKey, live: &Value, unheld: &[FieldNotice]) -> Diagnostic {
+    // What another state applied has our own name for a manager.
+    let whose_values = match live["metadata"]["annotations"][ID_ANNOTATION].is_null() {
+        true => "which nobody holds now",
+        false => "which that state has applied, or nobody holds now",
+    };
     let changes = match unheld {
         [] => String::new(),
-        unheld => format!("These values change, which nobody holds now:\n\n{}", values(unheld)),
+        unheld => format!("These values change, {whose_values}:\n\n{}", values(unheld)),
     };
     Diagnostic::warning(
         format!("{key} exists already and will be taken over"),

@@ -54,6 +54,7 @@ pub(crate) fn told(key: &ObjectKey, notices: &Notices, whose: Whose) -> Diagnost
     tell(&notices.stays, stays);
     tell(&notices.goes, goes);
     tell(&notices.falls_back, falls_back);
+    tell(&notices.unignored, unignored);
     tell(&notices.deletes, deletes);
     if !notices.reorders.is_empty() {
         told.push(reorders(key, &notices.reorders));
@@ -143,6 +144,17 @@ fn falls_back(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
             "No longer written by you and held by nobody else, so that the API server sets a \
              value of its own:\n\n{}\n\nTo keep a value, write it in `yaml_body`; to leave it to others \
              without a reset, list it in `ignore_fields`.",
+            listed(fields)
+        ),
+    )
+}
+
+fn unignored(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key}: {} will go", count(fields.len(), "formerly ignored field")),
+        format!(
+            "No longer in `ignore_fields`, not in `yaml_body` and held by nobody else:\n\n{}\n\nTo keep \
+             a field, write it in `yaml_body`, or list it in `ignore_fields` again.",
             listed(fields)
         ),
     )

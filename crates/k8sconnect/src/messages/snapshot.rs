@@ -253,6 +253,7 @@ fn ownership_messages() -> Vec<Diagnostic> {
             now: path("[name=B][name=A]").elements().to_vec(),
             next: path("[name=A][name=B]").elements().to_vec(),
         }],
+        unignored: vec![notice("data.old", &[], [None, Some("v"), None])],
         deletes: vec![notice("data.old", &[], [None, None, None])],
     };
     let mut messages: Vec<_> =

@@ -1,6 +1,6 @@
 //! What `ignore_fields` says is taken as it is meant, and doubted aloud where it means nothing.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use testkit::Target;
 use tfplugin::harness::{Action, PlanOutcome};
 use tfplugin::{Data, Severity, Value};
@@ -247,4 +247,43 @@ async fn an_ignored_member_or_item_that_others_removed_is_neither_missed_nor_bro
         let released = json!({"metadata": {"finalizers": []}});
         world.cluster.act_as("rival").merge_patch(&target, released).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn an_item_that_is_no_longer_written_goes_though_a_field_in_it_is_ignored() {
+    let world = World::new().await;
+    serve(&world).await;
+    let body = |items: Json| {
+        let body = thing(&world, "it", json!({ "keyed": items })).to_string();
+        with(world.config(&body), &[ignoring(&["keyed[*].val"])])
+    };
+    let both = json!([{"name": "a", "val": "1"}, {"name": "b", "val": "2"}]);
+    let state = world.core().create(OBJECT, &body(both)).await.unwrap();
+    let other = body(json!([{"name": "c", "val": "1"}]));
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &other, Some(&read)).await.unwrap();
+    assert_eq!(plan.action, Action::Update);
+    core.apply(OBJECT, &other, Some(&read), &plan).await.unwrap();
+    let target = Target::of(&thing(&world, "it", json!({}))).unwrap();
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["keyed"].as_array().unwrap().len(), 1, "{live:#}");
+    assert_eq!(live["keyed"][0]["name"], "c");
+}
+
+#[tokio::test]
+async fn what_goes_with_the_end_of_its_being_ignored_is_told() {
+    let world = World::new().await;
+    let mut map = crate::patch::object("v1", "ConfigMap", "it", world.namespace.name());
+    map["data"] = json!({"a": "b", "k": "v"});
+    let config =
+        |body: &Json, entries: &[&str]| with(world.config(&body.to_string()), &[ignoring(entries)]);
+    let state = world.core().create(OBJECT, &config(&map, &["data.k"])).await.unwrap();
+    map["data"] = json!({"a": "b"});
+    let core = world.core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let plan = core.plan(OBJECT, &config(&map, &[]), Some(&read)).await.unwrap();
+    let told = warnings(&plan);
+    assert!(told.contains("1 formerly ignored field will go"), "{told}");
+    assert!(told.contains("data.k"), "{told}");
 }

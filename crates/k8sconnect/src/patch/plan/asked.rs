@@ -2,6 +2,8 @@
 //! that was made before.
 
 use k8sconnect_cluster::{Found, Location, Targets};
+use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::field::walk::at;
 use k8sconnect_core::handback::{Readings, forget};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{Patch, Written};
@@ -261,7 +263,11 @@ impl Asked<'_> {
         }
         notices.extend(messages::patch::outdone(key, verdict));
         let (left, outdone) = (verdict.left.iter(), &verdict.outdone);
-        let left: Vec<_> = left.filter(|path| !outdone.contains(path)).cloned().collect();
+        // What was taken away, and is there again by the new text, neither stays nor goes.
+        let appears =
+            |path: &FieldPath| at(live, path).is_none() && at(&trial.answer, path).is_some();
+        let left: Vec<_> =
+            left.filter(|path| !outdone.contains(path) && !appears(path)).cloned().collect();
         let told = outlook::departure(&elsewhere, held, live, &leaving, &left, &trial.outcome);
         notices.extend(told);
         Ok(())

@@ -421,7 +421,7 @@ async fn what_stands_as_it_was_left_costs_one_request() {
 }
 
 #[tokio::test]
-async fn who_applied_string_data_keeps_it_and_is_named_once() {
+async fn who_applied_string_data_keeps_it_and_is_named_with_each_change() {
     let ward = Ward::with(
         "{apiVersion: v1, kind: Secret, metadata: {name: keys, namespace: NS}, \
          stringData: {a: theirs}}",
@@ -430,12 +430,19 @@ async fn who_applied_string_data_keeps_it_and_is_named_once() {
     for attribute in ["patch", "merge_patch"] {
         let before = owners(&ward.live().await);
         let text = |value: &str| format!("stringData: {{a: {value}}}");
+        // An equal value takes nothing, and the next one is the first that changes it.
+        let state = ward.create(attribute, &text("theirs")).await;
+        let told = said(&ward.plan(attribute, &text("one"), &state).await.unwrap().diagnostics);
+        assert!(told.contains("data.a held by `helm`"), "{attribute}: {told}");
+        ward.destroy(&state).await;
         let config = ward.config(attribute, &text("one"));
         let told = said(&ward.core().plan(PATCH, &config, None).await.unwrap().diagnostics);
         assert!(told.contains("data.a held by `helm`"), "{attribute}: {told}");
         let state = ward.create(attribute, &text("one")).await;
         let told = said(&ward.plan(attribute, &text("two"), &state).await.unwrap().diagnostics);
-        assert_eq!(told, "", "{attribute}");
+        assert!(told.contains("`data.a` will be patched"), "{attribute}: {told}");
+        assert!(told.contains("data.a held by `helm`"), "{attribute}: {told}");
+        assert!(!told.contains("no longer after apply"), "{attribute}: {told}");
         let state = ward.change(attribute, &text("two"), &state).await;
         ward.settled(attribute, &text("two"), &state).await;
         ward.destroy(&state).await;

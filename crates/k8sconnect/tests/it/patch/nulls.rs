@@ -254,3 +254,31 @@ async fn a_zero_that_the_server_does_not_store_is_a_field_of_the_patch_all_the_s
         ward.remake(&given).await;
     }
 }
+
+#[tokio::test]
+async fn what_was_empty_or_taken_away_and_is_filled_by_the_patch_itself_is_no_drift_and_stays_nowhere()
+ {
+    let ward = Ward::deployment().await;
+    let strategy = |more: &str| format!("spec: {{strategy: {{{more}}}}}");
+    for (attribute, first, then) in [
+        (
+            "patch",
+            "spec: {template: {spec: {hostAliases: [], nodeSelector: {}}}}".to_owned(),
+            "spec: {template: {spec: {hostAliases: [{ip: 10.0.0.1}], nodeSelector: {a: b}}}}"
+                .to_owned(),
+        ),
+        (
+            "merge_patch",
+            strategy("type: Recreate, rollingUpdate: null"),
+            strategy("type: RollingUpdate"),
+        ),
+    ] {
+        let state = ward.create(attribute, &first).await;
+        ward.settled(attribute, &first, &state).await;
+        let told = said(&ward.plan(attribute, &then, &state).await.unwrap().diagnostics);
+        assert!(!told.contains("changed outside") && !told.contains("stays absent"), "{told}");
+        let state = ward.change(attribute, &then, &state).await;
+        ward.settled(attribute, &then, &state).await;
+        ward.destroy(&state).await;
+    }
+}
