@@ -112,12 +112,10 @@ pub fn forget(
 impl Tenure<'_> {
     /// Of what a manager loses, what was ours before it took it.
     fn of(&self, manager: &Manager, lost: &FieldSet) -> FieldSet {
-        if manager.api_version != self.version {
-            // Which field that is in our version, nothing tells.
-            return match self.company {
-                Company::None => lost.clone(),
-                Company::Newcomers => FieldSet::default(),
-            };
+        // Which field that is in our version, only its path may tell; there is no need to know where
+        // all that is written was ours.
+        if manager.api_version != self.version && self.company == Company::None {
+            return lost.clone();
         }
         let mine = self.then.0.iter().filter(|entry| entry.manager.name == self.ours);
         let mine = mine.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));

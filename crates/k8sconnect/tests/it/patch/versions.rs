@@ -138,6 +138,33 @@ async fn a_rival_in_another_version_is_named_for_what_it_holds_and_for_nothing_e
     ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
 }
 
+#[tokio::test]
+async fn a_rival_in_another_version_is_no_former_owner_though_another_field_joins_when_it_loses() {
+    let (ward, definition) = widget_in_two_versions().await;
+    for attribute in ["patch", "merge_patch"] {
+        let before = owners(&ward.live().await);
+        let text = "spec: {m: {mine: ours}}";
+        let state = ward.create(attribute, text).await;
+        let taken = json!({"spec": {"m": {"mine": "rival"}}});
+        ward.world.cluster.act_as("rival").merge_patch(&in_v2(&ward.target), taken).await.unwrap();
+        let more = "spec: {m: {mine: ours, k: ours}}";
+        let state = ward.change(attribute, more, &state).await;
+        ward.settled(attribute, more, &state).await;
+        let told = end_foretold(&ward, &state).await;
+        assert!(told.contains("spec.m.mine stays as it is, held by nobody"), "{attribute}: {told}");
+        ward.destroy(&state).await;
+        let after = owners(&ward.live().await);
+        assert!(!after.iter().any(|it| it.contains(r#""rival""#)), "{attribute}: {after:?}");
+        assert_eq!(after, before, "{attribute}");
+        ward.world.cluster.delete(&ward.target).await.unwrap();
+        let mut widget =
+            object(&in_v2(&ward.target).api_version, "Widget", "it", ward.world.namespace.name());
+        widget["spec"] = json!({"m": {"k": "theirs"}});
+        ward.world.cluster.act_as("vtwo").apply(&widget).await.unwrap();
+    }
+    ward.world.cluster.delete(&Target::of(&definition).unwrap()).await.unwrap();
+}
+
 /// An autoscaler that `helm` applied as `autoscaling/v2`, to be patched as `autoscaling/v1`.
 async fn newer_autoscaler() -> Ward {
     let world = World::new().await;
