@@ -222,18 +222,22 @@ impl Ignoring {
         same.any(|pattern| !pattern.matched(fields, object).is_empty())
     }
 
-    /// Whether a field is in an item that is no longer written. What is ignored in it does not keep it;
-    /// only to ignore the item itself does.
+    /// Whether a field is in an item that is no longer written. What is ignored in every item does not
+    /// keep one; to name the item, or to ignore it itself, does.
     fn is_dropped_with_its_item(&self, path: &FieldPath, written: &Value, live: &Value) -> bool {
+        let means = |place: &FieldPath| {
+            let place = place.clone();
+            let all = self.patterns.iter();
+            all.filter(move |pattern| is_taken_in(pattern.relation(&place, live)))
+        };
         let elements = path.elements();
         let is_item = |end: &usize| matches!(elements[end - 1], PathElement::Key(_));
-        let is_ignored = |item: &FieldPath| {
-            self.patterns.iter().any(|pattern| is_taken_in(pattern.relation(item, live)))
-        };
-        (1..elements.len())
+        let mut items = (1..elements.len())
             .filter(is_item)
-            .map(|end| FieldPath::new(elements[..end].iter().cloned()))
-            .any(|item| at_written(written, &item).is_none() && !is_ignored(&item))
+            .map(|end| FieldPath::new(elements[..end].iter().cloned()));
+        means(path).all(Pattern::means_any_item)
+            && items
+                .any(|item| at_written(written, &item).is_none() && means(&item).next().is_none())
     }
 
     /// The body to send for an object that exists.

@@ -106,6 +106,11 @@ impl Pattern {
         self.steps.len()
     }
 
+    /// Whether it means every item of a list, and none by name.
+    pub fn means_any_item(&self) -> bool {
+        self.steps.contains(&Step::AnyItem)
+    }
+
     /// Whether the pattern takes in what says which object is meant.
     pub fn means_identity(&self) -> bool {
         let field = |n: usize| match self.steps.get(n) {
