@@ -6,19 +6,10 @@ use tfplugin::Value;
 use tfplugin::harness::State;
 
 use crate::adoption::change;
-use crate::entangled::replan;
+use crate::entangled::{deployment, replan};
 use crate::patch::{object, said};
 use crate::things::{serve, thing};
 use crate::world::{OBJECT, World};
-
-fn deployment(world: &World) -> Json {
-    let mut web = object("apps/v1", "Deployment", "web", world.namespace.name());
-    web["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": {
-        "metadata": {"labels": {"app": "web"}},
-        "spec": {"containers": [{"name": "main", "image": "a"}]},
-    }});
-    web
-}
 
 /// The Deployment with another part of its pod.
 fn with(mut web: Json, name: &str, value: &Json) -> Json {

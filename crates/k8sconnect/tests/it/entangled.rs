@@ -38,7 +38,7 @@ fn with(mut object: Json, at: &str, value: Json) -> Json {
     object
 }
 
-fn deployment(world: &World) -> Json {
+pub(crate) fn deployment(world: &World) -> Json {
     let mut web = object("apps/v1", "Deployment", "web", world.namespace.name());
     web["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": {
         "metadata": {"labels": {"app": "web"}},
