@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use k8sconnect_core::documents::lives_in;
+use k8sconnect_core::identity::{Gvk, LivesIn};
 use serde_json::{Value, json};
 use testkit::specimens::Exhibit;
 use testkit::specimens::documents::{Part, documents};
@@ -32,23 +34,22 @@ impl Corpus {
         files.sort();
         let mut corpus =
             Self { documents: Vec::new(), files: files.len(), ledger: Ledger::default() };
-        let mut seen = BTreeMap::new();
+        let mut parts = Vec::new();
         for file in &files {
             let name = file.strip_prefix(folder).unwrap_or(file).display().to_string();
             let bytes = std::fs::read(file).with_context(|| format!("`{name}` cannot be read"))?;
-            for (position, part) in documents(&String::from_utf8_lossy(&bytes)).iter().enumerate() {
-                corpus.take(&format!("{name}#{}", position + 1), part, &mut seen)?;
-            }
+            let found = documents(&String::from_utf8_lossy(&bytes));
+            let places = (1..).map(|position| format!("{name}#{position}"));
+            parts.extend(places.zip(found));
+        }
+        let mut seen = Namesakes::among(&parts);
+        for (place, part) in &parts {
+            corpus.take(place, part, &mut seen)?;
         }
         Ok(corpus)
     }
 
-    fn take(
-        &mut self,
-        place: &str,
-        part: &Part,
-        seen: &mut BTreeMap<String, String>,
-    ) -> Result<()> {
+    fn take(&mut self, place: &str, part: &Part, seen: &mut Namesakes) -> Result<()> {
         let document = match part {
             Part::Object(document) => document,
             Part::Skipped(why) => {
@@ -62,8 +63,7 @@ impl Corpus {
         };
         let target = Target::of(&document.value)?;
         let label = format!("{place} {target}");
-        let key = format!("{} {target}", group(&target.api_version));
-        if let Some(first) = seen.insert(key, place.to_owned()) {
+        if let Some(first) = seen.insert(&target, place) {
             self.ledger.skip(&label, &format!("the same object as {first}"));
             return Ok(());
         }
@@ -127,6 +127,38 @@ impl Corpus {
     }
 }
 
+/// Finds documents that mean one object, however they name its namespace.
+struct Namesakes {
+    /// What the CRDs of the folder define without namespaces.
+    cluster_scoped: BTreeSet<(String, String)>,
+    places: BTreeMap<(String, String, Option<String>, String), String>,
+}
+
+impl Namesakes {
+    fn among(parts: &[(String, Part)]) -> Self {
+        let objects = parts.iter().filter_map(|(_, part)| match part {
+            Part::Object(document) => Some(&document.value),
+            Part::Skipped(_) | Part::Unreadable(_) => None,
+        });
+        let cluster_scoped = objects.filter(|it| it["spec"]["scope"] == "Cluster");
+        Self {
+            cluster_scoped: cluster_scoped.filter_map(defines).collect(),
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// Where the object stood before, if it did.
+    fn insert(&mut self, target: &Target, place: &str) -> Option<String> {
+        let kind = (group(&target.api_version).to_owned(), target.kind.clone());
+        let built_in = lives_in(&Gvk::new(&target.api_version, &target.kind));
+        let is_in_none = built_in == Some(LivesIn::Cluster) || self.cluster_scoped.contains(&kind);
+        let namespace =
+            (!is_in_none).then(|| target.namespace.clone().unwrap_or_else(|| "default".to_owned()));
+        let key = (kind.0, kind.1, namespace, target.name.clone());
+        self.places.insert(key, place.to_owned())
+    }
+}
+
 fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
@@ -152,4 +184,34 @@ fn find_yaml(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_the_same_with_a_namespace_that_means_nothing_or_the_one_of_its_own() {
+        let definition = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "gardens.example.com"},
+            "spec": {"group": "example.com", "names": {"kind": "Garden"}, "scope": "Cluster"}});
+        let text = definition.to_string();
+        let parts = documents(&text).into_iter().map(|part| ("crd".to_owned(), part));
+        let mut seen = Namesakes::among(&parts.collect::<Vec<_>>());
+        let mut insert = |version: &str, kind: &str, namespace: Option<&str>| {
+            seen.insert(&Target::new(version, kind, namespace, "a"), "there")
+        };
+        for (version, kind, one, other) in [
+            ("v1", "ConfigMap", None, "default"),
+            ("example.com/v1", "Garden", None, "x"),
+            ("rbac.authorization.k8s.io/v1", "ClusterRole", None, "x"),
+            ("example.com/v1", "Plant", None, "default"),
+        ] {
+            assert_eq!(insert(version, kind, one), None, "{kind}");
+            assert_eq!(insert(version, kind, Some(other)).as_deref(), Some("there"), "{kind}");
+        }
+        assert_eq!(insert("v1", "ConfigMap", Some("x")), None);
+        assert_eq!(insert("example.com/v1", "Plant", Some("x")), None);
+        assert_eq!(insert("other.example.com/v1", "Plant", None), None);
+    }
 }

@@ -84,7 +84,8 @@ fn advice(error: &ManifestError) -> &'static str {
         }
         ManifestError::ServerOwned { .. } => {
             "Remove these lines: the API server writes them, and would take them from nobody else. \
-             They usually come from `kubectl get -o yaml`."
+             They usually come from `kubectl get -o yaml`. How to leave them out of a file that is \
+             not yours to change stands with the function `yaml_split`."
         }
     }
 }
