@@ -12,6 +12,7 @@ pub(crate) mod data;
 pub(crate) mod deletion;
 pub(crate) mod documents;
 pub(crate) mod ephemeral;
+mod excerpt;
 pub(crate) mod function;
 pub(crate) mod import;
 pub(crate) mod manifest;
@@ -31,23 +32,11 @@ pub(crate) mod whereabouts;
 
 use std::time::Duration;
 
+use excerpt::{by_turns, one_line};
 pub(crate) use k8sconnect_core::projection::ABSENT;
-
-/// As much of a value as fits a line.
-const LONGEST_VALUE: usize = 100;
 
 /// Of the server's words, so much is shown of their beginning and of their end.
 const LONGEST_WORDS: usize = 150;
-
-/// A value on one line, cut where it is long.
-fn one_line(text: &str) -> String {
-    let escaped = text.replace('\n', "\\n");
-    if escaped.chars().count() <= LONGEST_VALUE {
-        return escaped;
-    }
-    let start: String = escaped.chars().take(LONGEST_VALUE).collect();
-    format!("{start}… ({} characters)", text.chars().count())
-}
 
 /// What the server said, on one line. It may quote a whole object, and gives its reason last.
 fn in_brief(words: &str) -> String {
@@ -124,13 +113,6 @@ mod tests {
     fn a_span_is_told_in_minutes_where_they_are_whole() {
         let told = [1, 60, 90, 300, 600].map(|seconds| span(Duration::from_secs(seconds)));
         assert_eq!(told, ["1 second", "1 minute", "90 seconds", "5 minutes", "10 minutes"]);
-    }
-
-    #[test]
-    fn long_values_are_cut_and_lines_folded() {
-        assert_eq!(one_line("a\nb"), "a\\nb");
-        let cut = one_line(&"é".repeat(300));
-        assert!(cut.starts_with(&"é".repeat(100)) && cut.ends_with("… (300 characters)"));
     }
 }
 

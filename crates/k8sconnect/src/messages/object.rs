@@ -14,7 +14,7 @@ use super::addresses::whose;
 use super::ownership::{Whose, values};
 use super::refusal::{Subject, on_body};
 use super::stuck::what_holds;
-use super::{ABSENT, count, one_line, paragraphs, span};
+use super::{by_turns, count, paragraphs, span};
 use crate::leaves::Surprise;
 
 pub(crate) fn identity_changes(key: &ObjectKey, changes: &[IdentityChange]) -> Diagnostic {
@@ -381,11 +381,11 @@ pub(crate) fn ownership_unreadable(key: &ObjectKey, error: &FieldsV1Error) -> Di
 }
 
 pub(crate) fn answered_otherwise(key: &ObjectKey, surprises: &[Surprise]) -> Diagnostic {
-    let shown = |text: &Option<String>| text.as_deref().map_or(ABSENT.to_owned(), one_line);
     let lines: Vec<_> = surprises
         .iter()
         .map(|Surprise { path, planned, answered }| {
-            format!("  {path}\n    planned  {}\n    is now   {}", shown(planned), shown(answered))
+            let [planned, now] = by_turns([planned, answered].map(Option::as_deref));
+            format!("  {path}\n    planned  {planned}\n    is now   {now}")
         })
         .collect();
     Diagnostic::warning(

@@ -7,7 +7,7 @@ use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use tfplugin::{Diagnostic, Diagnostics};
 
 use super::refusal::nothing_taken;
-use super::{ABSENT, count, one_line};
+use super::{by_turns, count, one_line};
 
 /// More fields than this are counted, not listed.
 pub(super) const LISTED: usize = 20;
@@ -221,16 +221,12 @@ pub(super) fn listed(fields: &[FieldNotice]) -> String {
 /// What changes, whoever holds it.
 pub(super) fn values(fields: &[FieldNotice]) -> String {
     let line = |notice: &FieldNotice| {
-        let (now, next) = (shown(&notice.now), shown(&notice.next));
+        let [now, next] = by_turns([&notice.now, &notice.next].map(Option::as_deref));
         format!("  {}\n    is now   {now}\n    will be  {next}", notice.path)
     };
     let mut lines: Vec<_> = fields.iter().take(LISTED).map(line).collect();
     lines.extend(more(fields.len()));
     lines.join("\n")
-}
-
-fn shown(text: &Option<String>) -> String {
-    text.as_deref().map_or(ABSENT.to_owned(), one_line)
 }
 
 pub(super) fn field(notice: &FieldNotice) -> String {
@@ -244,12 +240,14 @@ pub(super) fn field(notice: &FieldNotice) -> String {
 /// Indented, so that Terraform does not wrap it.
 pub(super) fn field_of(notice: &FieldNotice, holders: &str) -> String {
     let mut lines = vec![format!("  {}", notice.path), format!("    held by  {holders}")];
+    let turns = [&notice.then, &notice.now, &notice.next].map(Option::as_deref);
+    let [was, is, will_be] = by_turns(turns);
     if notice.then.is_some() && notice.then != notice.now && notice.then != notice.next {
-        lines.push(format!("    was      {}", shown(&notice.then)));
+        lines.push(format!("    was      {was}"));
     }
-    lines.push(format!("    is now   {}", shown(&notice.now)));
+    lines.push(format!("    is now   {is}"));
     if notice.next != notice.now {
-        lines.push(format!("    will be  {}", shown(&notice.next)));
+        lines.push(format!("    will be  {will_be}"));
     }
     lines.join("\n")
 }

@@ -23,7 +23,7 @@ use tfplugin::{AttributePath, Diagnostic};
 
 use super::manifest::words_read_as_booleans;
 use super::ownership::manager;
-use super::{ABSENT, count, in_brief, one_line, paragraphs};
+use super::{by_turns, count, in_brief, paragraphs};
 use crate::MANAGER;
 
 pub(crate) use subject::Subject;
@@ -232,21 +232,20 @@ pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Valu
     let live = live.unwrap_or(&Value::Null);
     let owners = Owners::of_object(live).unwrap_or_default();
     let found = conflict::conflicts(causes, &owners, MANAGER, &wanted, live);
-    let shown = |path: &FieldPath, value: Option<&Value>| match value {
-        None => ABSENT.to_owned(),
-        Some(value) if desired.secrecy().conceals_within(path, value, live) => {
-            CONCEALED_VALUE.to_owned()
-        }
-        Some(value) => one_line(&text::shown(value)),
+    let shown = |path: &FieldPath, value: &Value| match desired
+        .secrecy()
+        .conceals_within(path, value, live)
+    {
+        true => CONCEALED_VALUE.to_owned(),
+        false => text::shown(value),
     };
     let known = found.fields.iter().map(|(path, holders)| {
         let holders: Vec<_> = holders.iter().map(manager).collect();
-        format!(
-            "  {path}\n    held by  {}\n    is now   {}\n    yours    {}",
-            holders.join(", "),
-            shown(path, walk::at(live, path)),
-            shown(path, walk::at_written(&wanted, path))
-        )
+        let values = [walk::at(live, path), walk::at_written(&wanted, path)];
+        let values = values.map(|value| value.map(|value| shown(path, value)));
+        let [now, yours] = by_turns(values.each_ref().map(Option::as_deref));
+        let holders = holders.join(", ");
+        format!("  {path}\n    held by  {holders}\n    is now   {now}\n    yours    {yours}")
     });
     let elsewhere = found.in_other_words.iter().map(|(path, holders)| {
         let versions: BTreeSet<_> =

@@ -10,7 +10,7 @@ use k8sconnect_core::transition::FieldNotice;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use crate::messages::ownership::{LISTED, field, field_of, listed, manager, managers, more, named};
-use crate::messages::{count, one_line};
+use crate::messages::{by_turns, count, one_line};
 
 /// What joins a patch, be it new or not, and what goes with it.
 pub(crate) fn takes(
@@ -174,7 +174,7 @@ pub(crate) fn ignored(key: &ObjectKey, fields: &[Ignored]) -> Diagnostics {
         .iter()
         .take(LISTED)
         .map(|Ignored { path, wanted, stays }| {
-            let (wanted, stays) = (one_line(wanted), one_line(stays));
+            let [wanted, stays] = by_turns([Some(wanted.as_str()), Some(stays)]);
             format!("  {path}\n    wanted  {wanted}\n    stays   {stays}")
         })
         .collect();

@@ -11,7 +11,7 @@ use tfplugin::Diagnostic;
 
 use super::namesakes::{beside, several};
 use super::on;
-use crate::messages::{ABSENT, count, one_line, paragraphs};
+use crate::messages::{by_turns, count, paragraphs};
 
 /// Whether a patch is to be made, or stands already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,20 +155,19 @@ fn trouble(trouble: &Trouble, secrecy: &Secrecy) -> String {
             }
         }
         Trouble::Differs { at, wanted, found } => {
-            let shown = |value: Option<&Value>| match value {
-                Some(value) if is_secret(at, value, secrecy) => CONCEALED_VALUE.to_owned(),
-                Some(value) => one_line(&text::shown(value)),
-                None => ABSENT.to_owned(),
+            let shown = |value: &Value| match is_secret(at, value, secrecy) {
+                true => CONCEALED_VALUE.to_owned(),
+                false => text::shown(value),
             };
+            let (wanted, found) = (shown(wanted), found.as_ref().map(shown));
+            let [wanted, found] = by_turns([Some(wanted.as_str()), found.as_deref()]);
             let place = match at.0.is_empty() {
                 true => "the whole object".to_owned(),
                 false => format!("`{at}`"),
             };
             format!(
-                "The `test` of {place} fails:\n\n  wanted  {}\n  found   {}\n\n\
-                 Nothing was changed. If the new value is right, write it in the `test`.",
-                shown(Some(wanted)),
-                shown(found.as_ref())
+                "The `test` of {place} fails:\n\n  wanted  {wanted}\n  found   {found}\n\n\
+                 Nothing was changed. If the new value is right, write it in the `test`."
             )
         }
     }
