@@ -9,7 +9,7 @@
 use serde_json::{Value, json};
 
 use crate::field::fields_v1::FieldsV1Error;
-use crate::field::walk::at;
+use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::immutable::changed;
 use crate::owners::{Manager, Owners};
@@ -68,21 +68,27 @@ impl Overwrite {
     }
 
     /// What goes, by the object before it and after. In the way stood, of the fields of others, those
-    /// beside what the server named, if there are any.
+    /// beside what the server named; if there are none, those that the body held together with them
+    /// until now.
     pub fn clearing(
         &self,
         live: &Value,
-        after: &Value,
+        [body, after]: [&Value; 2],
         manager: &str,
         causes: &[Cause],
     ) -> Result<Clearing, FieldsV1Error> {
         let owners = Owners::of_object(live)?;
+        let ours = owners.applied_by(manager);
+        let is_dropped = |path: &FieldPath| ours.contains(path) && at_written(body, path).is_none();
         let all = owners.0.iter().fold(FieldSet::default(), |all, it| all.union(&it.fields));
         let is_laid_over = |path: &FieldPath| self.parts.iter().any(|it| path.starts_with(it));
         let goes = |path: &FieldPath| at(live, path).is_some() && at(after, path) != at(live, path);
         let mut found: Vec<Cleared> = Vec::new();
         for other in owners.others(manager) {
-            for path in other.fields.difference(&owners.applied_by(manager)).leaves() {
+            let mut theirs = other.fields.intersection(&ours).leaves();
+            theirs.retain(is_dropped);
+            theirs.extend(other.fields.difference(&ours).leaves());
+            for path in theirs {
                 if !is_laid_over(&path) || !goes(&path) {
                     continue;
                 }
@@ -99,13 +105,19 @@ impl Overwrite {
                 found.push(Cleared { path, holders: Vec::new() });
             }
         }
+        // What was just dropped is the likeliest to meet what comes in its place.
+        found.sort_by_key(|it| !is_dropped(&it.path));
         let named: Vec<_> = causes.iter().filter_map(|cause| beside(&cause.field)).collect();
         let is_named =
             |it: &Cleared| named.iter().any(|names| names_of(&it.path).starts_with(names));
-        let (named, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(is_named);
-        Ok(match named.is_empty() {
-            true => Clearing { in_the_way: rest, alongside: Vec::new() },
-            false => Clearing { in_the_way: named, alongside: rest },
+        let (mut in_the_way, mut alongside): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(is_named);
+        if in_the_way.is_empty() {
+            (in_the_way, alongside) = alongside.into_iter().partition(|it| is_dropped(&it.path));
+        }
+        Ok(match in_the_way.is_empty() {
+            true => Clearing { in_the_way: alongside, alongside: Vec::new() },
+            false => Clearing { in_the_way, alongside },
         })
     }
 }
@@ -261,7 +273,7 @@ mod tests {
         let cleared = |body: &Value, cause: &str| -> Vec<(String, usize)> {
             let laid = Overwrite::of(&live, &before, body, Reach::Whole).unwrap();
             let causes = [Cause { field: cause.into(), ..Cause::default() }];
-            let found = laid.clearing(&live, body, "k8sconnect", &causes).unwrap();
+            let found = laid.clearing(&live, [body, body], "k8sconnect", &causes).unwrap();
             let rest = found.alongside.len();
             assert_eq!(rest, 3 - found.in_the_way.len(), "{found:?}");
             found.in_the_way.iter().map(|it| (it.path.shown(), it.holders.len())).collect()
@@ -277,5 +289,30 @@ mod tests {
         );
         // Where the server names something else, all that goes may have been in the way.
         assert_eq!(cleared(&from, "elsewhere").len(), 3);
+    }
+
+    #[test]
+    fn what_the_body_drops_and_others_hold_too_stood_in_the_way_first() {
+        let entry = |manager: &str, fields: &Value| json!({"manager": manager, "operation": "Apply", "apiVersion": "v1", "fieldsV1": fields});
+        let fields = json!({"f:spec": {"f:max": {}, "f:same": {}}});
+        let live = json!({
+            "metadata": {"managedFields": [
+                entry("k8sconnect", &fields), entry("rival", &fields),
+                entry("else", &json!({"f:spec": {"f:deep": {"f:a": {}}}})),
+            ]},
+            "spec": {"max": 1, "same": 1, "deep": {"a": 1}}});
+        let (before, body) =
+            (json!({"spec": {"max": 1, "same": 1}}), json!({"spec": {"min": 1, "same": 2}}));
+        let laid = Overwrite::of(&live, &before, &body, Reach::Whole).unwrap();
+        for (cause, in_the_way) in [
+            ("spec", &["spec.max", "spec.deep.a"][..]),
+            ("spec.deep.b", &["spec.deep.a"]),
+            ("elsewhere", &["spec.max"]),
+        ] {
+            let causes = [Cause { field: cause.into(), ..Cause::default() }];
+            let found = laid.clearing(&live, [&body, &body], "k8sconnect", &causes).unwrap();
+            let shown: Vec<_> = found.in_the_way.iter().map(|it| it.path.shown()).collect();
+            assert_eq!(shown, in_the_way, "{cause}");
+        }
     }
 }

@@ -160,6 +160,31 @@ async fn a_port_name_or_an_owner_of_a_rival_is_no_reason_to_delete_the_object() 
 }
 
 #[tokio::test]
+async fn a_field_that_is_dropped_here_and_held_on_by_a_rival_is_the_one_in_the_way() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    let budget = |spec: Json| {
+        let mut budget = object("policy/v1", "PodDisruptionBudget", "it", ns);
+        budget["spec"] = spec;
+        budget["spec"]["selector"] = json!({"matchLabels": {"app": "a"}});
+        budget
+    };
+    let before = budget(json!({"maxUnavailable": 1}));
+    let after = budget(json!({"minAvailable": 1}));
+    let told = met(&world, &before, Some(before.clone()), &after).await;
+    assert!(told.contains("In the way: spec.maxUnavailable held by `rival` (Apply"), "{told}");
+    let ports = "/spec/template/spec/containers/0/ports";
+    let web = |value: Json| with(deployment(&world), ports, value);
+    let before = web(json!([{"containerPort": 80, "name": "http"}]));
+    let after = web(json!([{"containerPort": 80}, {"containerPort": 81, "name": "http"}]));
+    let theirs =
+        with(before.clone(), "/metadata/annotations", json!({"deployment.kubernetes.io/x": "1"}));
+    let told = met(&world, &before, Some(theirs), &after).await;
+    let port = "containers[name=main].ports[containerPort=80,protocol=TCP].name held by `rival`";
+    assert!(told.contains(port) && !told.contains("kubernetes.io/x"), "{told}");
+}
+
+#[tokio::test]
 async fn drift_that_does_not_go_together_with_the_body_names_what_is_in_the_way() {
     let world = World::new().await;
     let web = with(deployment(&world), "/spec/strategy", json!({"type": "Recreate"}));

@@ -200,7 +200,7 @@ async fn lay_over(
             (LaidOver::Taken, after) => {
                 let after = after.unwrap_or_default();
                 let clearing = attempt
-                    .clearing(live, &after, MANAGER, suspects)
+                    .clearing(live, [content, &after], MANAGER, suspects)
                     .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
                 return Ok(Over::Taken(Obstacles { clearing, operations: attempt.operations }));
             }
