@@ -47,7 +47,8 @@ pub fn claim(owners: &Owners, manager: &str, ours: &FieldSet, api_version: &str)
     Some(Owners(entries))
 }
 
-fn is_client_side(manager: &Manager) -> bool {
+/// Whether an entry is one of a past `kubectl apply`.
+pub fn is_client_side(manager: &Manager) -> bool {
     manager.operation == Operation::Update
         && manager.subresource.is_empty()
         && CLIENT_SIDE.contains(&manager.name.as_str())

@@ -264,14 +264,25 @@ pub(crate) fn takes_over(key: &ObjectKey, takeover: &Takeover, body: Body) -> Di
         ),
         None => String::new(),
     };
-    let changes = match takeover.changes.as_slice() {
-        [] => "No value changes; an annotation with the k8sconnect id is added.".to_owned(),
-        changes => format!(
-            "Your `yaml_body` is not what was imported, and changes values:\n\n{}",
-            values(changes)
-        ),
+    let changes = match (takeover.changes.as_slice(), takeover.taken) {
+        ([], 0) => "No value changes; an annotation with the k8sconnect id is added.".to_owned(),
+        ([], _) => {
+            "Your `yaml_body` is not what was imported, and changes values. They are listed in \
+                    a warning of their own, with those who hold them."
+                .to_owned()
+        }
+        (changes, taken) => {
+            let besides = match taken {
+                0 => "",
+                _ => ", besides those that are listed with their holders",
+            };
+            format!(
+                "Your `yaml_body` is not what was imported, and changes values{besides}:\n\n{}",
+                values(changes)
+            )
+        }
     };
-    let summary = match takeover.changes.len() {
+    let summary = match takeover.changes.len() + takeover.taken {
         0 => format!("{key} was imported and will be taken over as it is"),
         n => format!("{key} was imported and {} will change", count(n, "field")),
     };

@@ -1,17 +1,19 @@
 //! What is said about one object: why it cannot be planned, applied or read.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8sconnect_cluster::NotYet;
+use k8sconnect_core::adoption::is_client_side;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::identity::{ID_ANNOTATION, IdentityChange, ObjectKey};
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::transition::FieldNotice;
+use k8sconnect_core::plan::Takeover;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::addresses::whose;
-use super::ownership::{Whose, values};
+use super::ownership::{Whose, paths, values};
 use super::refusal::{Subject, on_body};
 use super::stuck::what_holds;
 use super::{by_turns, count, paragraphs, span};
@@ -314,22 +316,35 @@ pub(crate) fn no_such_kind(key: &ObjectKey, nearest: Option<&str>, whose: Whose)
     .at(AttributePath::root(attribute))
 }
 
-/// `unheld` are the values that change without being taken from anybody.
-pub(crate) fn adopts(key: &ObjectKey, live: &Value, unheld: &[FieldNotice]) -> Diagnostic {
+/// What is taken from others is told apart.
+pub(crate) fn adopts(key: &ObjectKey, live: &Value, takeover: &Takeover) -> Diagnostic {
     // What another state applied has our own name for a manager.
     let whose_values = match live["metadata"]["annotations"][ID_ANNOTATION].is_null() {
         true => "which nobody holds now",
         false => "which that state has applied, or nobody holds now",
     };
-    let changes = match unheld {
+    // A plan to create shows no former values.
+    let unheld = takeover.changes.iter().filter(|change| change.now.is_some());
+    let changes = match unheld.cloned().collect::<Vec<_>>().as_slice() {
         [] => String::new(),
         unheld => format!("These values change, {whose_values}:\n\n{}", values(unheld)),
+    };
+    let kubectl = takeover.holders.iter().filter(|holder| is_client_side(holder));
+    let kubectl: BTreeSet<_> = kubectl.map(|holder| format!("`{}`", holder.name)).collect();
+    let moved = match takeover.moved.as_slice() {
+        [] => String::new(),
+        moved => format!(
+            "These fields change hands, from {} to you:\n\n{}",
+            kubectl.into_iter().collect::<Vec<_>>().join(" and "),
+            paths(moved)
+        ),
     };
     Diagnostic::warning(
         format!("{key} exists already and will be taken over"),
         paragraphs([
             &whose(live),
             &changes,
+            &moved,
             "`adopt = true` says so. It is not made anew: it keeps its uid, and what you did not write \
              stays, unless another warning names it.",
         ]),

@@ -161,15 +161,13 @@ fn unignored(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
 }
 
 fn deletes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
-    let mut lines: Vec<_> =
-        fields.iter().take(LISTED).map(|field| format!("  {}", field.path)).collect();
-    lines.extend(more(fields.len()));
+    let deleted: Vec<_> = fields.iter().map(|field| field.path.clone()).collect();
     Diagnostic::warning(
         format!("{key}: {} will be deleted by your next write", count(fields.len(), "field")),
         format!(
             "Applied by another k8sconnect configuration, and missing in your `yaml_body`:\n\n\
              {}\n\nTo keep a field, write it in `yaml_body`.",
-            lines.join("\n")
+            paths(&deleted)
         ),
     )
 }
@@ -214,6 +212,13 @@ pub(super) fn more(fields: usize) -> Option<String> {
 
 pub(super) fn listed(fields: &[FieldNotice]) -> String {
     let mut lines: Vec<_> = fields.iter().take(LISTED).map(field).collect();
+    lines.extend(more(fields.len()));
+    lines.join("\n")
+}
+
+/// Fields of which there is no more to say.
+pub(super) fn paths(fields: &[FieldPath]) -> String {
+    let mut lines: Vec<_> = fields.iter().take(LISTED).map(|path| format!("  {path}")).collect();
     lines.extend(more(fields.len()));
     lines.join("\n")
 }

@@ -22,6 +22,7 @@ use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::ignore::Oddities;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation, Owners};
+use k8sconnect_core::plan::Takeover;
 use k8sconnect_core::rejection::{Cause, Details, Status};
 use k8sconnect_core::scrub::Content;
 use k8sconnect_core::secrecy;
@@ -148,6 +149,12 @@ fn object_messages() -> Vec<Diagnostic> {
         answered: Some("3".into()),
     };
     let forbidden = Error::Refused(Box::new(status(403, "denied by policy", &[])));
+    let adopted = Takeover {
+        holders: vec![manager("kubectl-client-side-apply", Operation::Update, "")],
+        changes: vec![notice("spec.replicas", &[], [None, Some("1"), Some("0")])],
+        moved: vec![path("spec.paused")],
+        ..Takeover::default()
+    };
     let mut messages = vec![
         object::identity_changes(key, &change),
         object::identity_known_late(key, &change),
@@ -196,8 +203,8 @@ fn object_messages() -> Vec<Diagnostic> {
         served::has_moved(&web, &Gvk::new("apps/v2", "Deployment")),
         served::cannot_change(&web, &Gvk::new("apps/v2", "Deployment")),
         served::target_moved(key, &Gvk::new("apps/v2", "Deployment")),
-        object::adopts(key, &live, &[]),
-        object::adopts(key, &live, &[notice("spec.replicas", &[], [None, Some("1"), Some("0")])]),
+        object::adopts(key, &live, &Takeover::default()),
+        object::adopts(key, &live, &adopted),
         object::waits_for_predecessor(key),
         addresses::exists(&web, &live, Stage::Plan),
         addresses::exists(&web, &live, Stage::Apply),

@@ -11,9 +11,18 @@ use crate::entangled::replan;
 use crate::patch::{object, said};
 use crate::world::{OBJECT, World};
 
-fn adopting(world: &World, body: &Json) -> Value {
+pub(crate) fn adopting(world: &World, body: &Json) -> Value {
     let yaml = Value::from(body.to_string());
     world.config_with([("yaml_body", yaml), ("adopt", Value::from(true))])
+}
+
+/// State after the import of a ConfigMap.
+pub(crate) async fn import(world: &World, name: &str) -> State {
+    let core = world.core();
+    let block = json!({ "cluster": { "kubeconfig": world.kubeconfig() } });
+    core.configure(value(&block)).await.unwrap();
+    let id = format!("{}/configmap/{name}", world.namespace.name());
+    core.import(OBJECT, &id).await.unwrap()
 }
 
 /// Writes another body over what state holds.
@@ -64,11 +73,7 @@ async fn a_field_of_an_object_without_any_record_goes_when_it_is_no_longer_writt
                 world.core().create(OBJECT, &config).await.unwrap()
             }
             _ => {
-                let core = world.core();
-                let block = json!({ "cluster": { "kubeconfig": world.kubeconfig() } });
-                core.configure(value(&block)).await.unwrap();
-                let id = format!("{}/configmap/{name}", world.namespace.name());
-                let state = core.import(OBJECT, &id).await.unwrap();
+                let state = import(&world, name).await;
                 change(&world, &config, &state).await
             }
         };
@@ -103,5 +108,53 @@ async fn annotations_that_are_written_empty_come_out_as_planned() {
         let state = made.present().unwrap();
         assert_eq!(replan(&world, &config, &state).await.unwrap().action, Action::NoOp);
         world.core().destroy(OBJECT, &state).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_adoption_names_what_kubectl_hands_over_and_nothing_of_that_is_left_with_it() {
+    let world = World::new().await;
+    let mut map = object("v1", "ConfigMap", "it", world.namespace.name());
+    map["metadata"]["labels"] = json!({"l": "one"});
+    map["data"] = json!({"a": "same", "b": "theirs", "c": "not ours"});
+    world.cluster.act_as("kubectl-client-side-apply").create(&map).await.unwrap();
+    map["data"] = json!({"a": "same", "b": "ours"});
+    let config = adopting(&world, &map);
+    let told = said(&world.core().plan(OBJECT, &config, None).await.unwrap().diagnostics);
+    let moved = "These fields change hands, from `kubectl-client-side-apply` to you: data.a \
+                 metadata.labels.l `adopt = true` says so.";
+    assert!(told.contains(moved), "{told}");
+    assert_eq!(told.matches("data.b").count(), 1, "it is told as taken: {told}");
+    let state = world.core().create(OBJECT, &config).await.unwrap();
+    // All that kubectl is left with of the labels is that there are some.
+    map["metadata"].as_object_mut().unwrap().remove("labels");
+    let plan = replan(&world, &adopting(&world, &map), &state).await.unwrap();
+    assert_eq!((plan.action, said(&plan.diagnostics).as_str()), (Action::Update, ""));
+}
+
+#[tokio::test]
+async fn an_import_tells_each_value_that_changes_once() {
+    let world = World::new().await;
+    let mut map = object("v1", "ConfigMap", "it", world.namespace.name());
+    map["data"] = json!({"a": "theirs", "b": "nobody's"});
+    let target = Target::of(&map).unwrap();
+    world.cluster.act_as("creator").create(&map).await.unwrap();
+    let unrecorded = json!({"metadata": {"managedFields": [{}]}});
+    world.cluster.act_as("creator").merge_patch(&target, unrecorded).await.unwrap();
+    let theirs = json!({"data": {"a": "helm's"}});
+    world.cluster.act_as("helm").merge_patch(&target, theirs).await.unwrap();
+    let mut other = map.clone();
+    for data in [json!({"a": "ours"}), json!({"a": "ours", "b": "ours"})] {
+        let state = import(&world, "it").await;
+        other["data"] = data;
+        let plan = replan(&world, &world.config(&other.to_string()), &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        let fields = other["data"].as_object().unwrap();
+        let words = if fields.len() == 1 { "1 field will change" } else { "2 fields will change" };
+        assert!(told.contains(words), "{told}");
+        for field in fields.keys() {
+            let line = format!("data.{field} ");
+            assert_eq!(told.matches(&line).count(), 1, "{told}");
+        }
     }
 }

@@ -5,7 +5,6 @@ use super::*;
 pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::import_body::NoSuchManager;
     use k8sconnect_core::import_id::{Chosen, ImportIdError};
-    use k8sconnect_core::plan::Takeover;
 
     use super::import::Body;
 
@@ -19,11 +18,13 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let holders = vec![manager("kubectl-client-side-apply", Operation::Update, "")];
     let change = notice("spec.replicas", &holders, [None, Some("3"), Some("2")]);
     let other_id = Some("0f3a".to_owned());
-    let changed = Takeover { fields: 4, holders, other_id, changes: vec![change] };
+    let bare = Takeover::default();
+    let as_it_is = Takeover { fields: 4, ..bare.clone() };
+    let changed = Takeover { holders, other_id, changes: vec![change], ..as_it_is.clone() };
+    let taken = Takeover { taken: 2, other_id: None, ..changed.clone() };
+    let only_taken = Takeover { changes: vec![], ..taken.clone() };
     let none = NoSuchManager { managers: vec!["hpa".into(), "kubectl".into()] };
     let immutable = status(422, "it is immutable", &[("spec.selector", "field is immutable")]);
-    let as_it_is = Takeover { fields: 4, holders: vec![], other_id: None, changes: vec![] };
-    let bare = Takeover { fields: 0, ..as_it_is.clone() };
     let not_ready = Error::NotReady {
         host: "https://127.0.0.1:6443".into(),
         status: Box::new(status(503, "service unavailable", &[])),
@@ -54,6 +55,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         import::takes_over(web.key(), &as_it_is, Body::Another),
         import::takes_over(web.key(), &bare, Body::AsImported),
         import::takes_over(web.key(), &changed, Body::Another),
+        import::takes_over(web.key(), &taken, Body::Another),
+        import::takes_over(web.key(), &only_taken, Body::Another),
         import::another_object(web.key(), &[("metadata.name", "web".into(), "shop".into())]),
         import::not_as_it_is((&web).into(), &immutable),
     ]

@@ -118,7 +118,8 @@ pub(super) async fn plan(
                 let concealment = held.stored.key.as_ref();
                 let takeover = planner
                     .takeover(asked.desired, concealment, live, &answer.object)
-                    .map_err(unreadable)?;
+                    .map_err(unreadable)?
+                    .besides(&decision.notices);
                 let body = match asked.desired.is_same_body(&held.manifest) {
                     true => Body::AsImported,
                     false => Body::Another,

@@ -1,7 +1,5 @@
 //! Planning an object that state does not hold.
 
-use std::collections::BTreeSet;
-
 use k8sconnect_cluster::{Location, Observation, Placed};
 use k8sconnect_core::identity::{ID_ANNOTATION, ObjectKey};
 use k8sconnect_core::ignore::Yielded;
@@ -195,11 +193,8 @@ async fn adoption(
             let mut others = Diagnostics::new();
             let decision = asked.decide(planner, None, Some(live), &answer, &mut others)?;
             let takeover = planner.takeover(asked.desired, None, live, &answer.object);
-            let mut unheld = takeover.map_err(unreadable)?.changes;
-            // A plan to create shows no former values; what is taken from others is told with them.
-            let told: BTreeSet<_> = decision.notices.paths().collect();
-            unheld.retain(|change| change.now.is_some() && !told.contains(&change.path));
-            notices.push(messages::object::adopts(key, live, &unheld));
+            let takeover = takeover.map_err(unreadable)?.besides(&decision.notices);
+            notices.push(messages::object::adopts(key, live, &takeover));
             notices.extend(others);
             let (memory, host) = (&asked.session.memory, asked.cluster.host());
             let outlook = Outlook::told(Some(live), &answer.object);
