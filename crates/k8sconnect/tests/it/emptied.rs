@@ -5,7 +5,7 @@ use testkit::Target;
 use tfplugin::Value;
 use tfplugin::harness::State;
 
-use crate::adoption::change;
+use crate::adoption::{adopting, change, import};
 use crate::entangled::{deployment, replan};
 use crate::patch::{object, said};
 use crate::things::{serve, thing};
@@ -63,14 +63,10 @@ async fn of_what_an_empty_field_gets_from_the_server_nothing_is_said() {
     // Whoever creates an object without applying holds the defaults as well.
     let creator = world.cluster.act_as("kubectl-create");
     for exists in [false, true] {
-        let config = |body: &Json| {
-            let yaml = Value::from(body.to_string());
-            world.config_with([("yaml_body", yaml), ("adopt", Value::from(true))])
-        };
+        let config = |body: &Json| adopting(&world, body);
         if exists {
             creator.create(&web).await.unwrap();
         }
-        let state = world.core().create(OBJECT, &config(&web)).await.unwrap();
         let mut emptied = with(web.clone(), "nodeSelector", &json!(null));
         emptied["spec"]["strategy"] = json!(null);
         emptied = with(emptied, "securityContext", &json!({}));
@@ -78,8 +74,12 @@ async fn of_what_an_empty_field_gets_from_the_server_nothing_is_said() {
         let container = &mut emptied["spec"]["template"]["spec"]["containers"][0];
         container["resources"] = json!(null);
         container["env"] = json!([]);
-        let told = told(&world, &config(&emptied), &state).await;
-        assert!(!told.contains("emptied") && !told.contains("-replace"), "{exists}: {told}");
+        let first = world.core().plan(OBJECT, &config(&emptied), None).await.unwrap();
+        let state = world.core().create(OBJECT, &config(&web)).await.unwrap();
+        let later = told(&world, &config(&emptied), &state).await;
+        for told in [said(&first.diagnostics), later] {
+            assert!(!told.contains("emptied") && !told.contains("-replace"), "{exists}: {told}");
+        }
         world.core().destroy(OBJECT, &state).await.unwrap();
     }
 }
@@ -175,4 +175,49 @@ async fn nulls_all_over_an_object_are_told_where_others_hold_something_and_the_a
     assert_eq!(told_of, "");
     let live = world.cluster.read(&target).await.unwrap().unwrap();
     assert_eq!(live["metadata"].get("labels"), None);
+}
+
+#[tokio::test]
+async fn what_a_first_write_empties_and_leaves_to_others_is_told_with_them() {
+    let world = World::new().await;
+    let mut map = object("v1", "ConfigMap", "it", world.namespace.name());
+    map["metadata"]["labels"] = json!({"l": "one"});
+    map["metadata"]["finalizers"] = json!(["example.com/x"]);
+    map["data"] = json!({"a": "b"});
+    world.cluster.act_as("helm").apply(&map).await.unwrap();
+    let mut emptied = object("v1", "ConfigMap", "it", world.namespace.name());
+    emptied["metadata"]["labels"] = json!({});
+    emptied["metadata"]["finalizers"] = json!([]);
+    emptied["data"] = json!(null);
+    let adopts = world.core().plan(OBJECT, &adopting(&world, &emptied), None).await.unwrap();
+    let state = import(&world, "it").await;
+    let imports = replan(&world, &world.config(&emptied.to_string()), &state).await.unwrap();
+    for plan in [adopts, imports] {
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("3 emptied fields will keep what others hold"), "{told}");
+        let line = "metadata.finalizers written [] held by `helm` (Apply, ";
+        assert!(told.contains(line) && told.contains(r#"kept ["example.com/x"]"#), "{told}");
+        assert!(told.contains("data written null") && told.contains("labels written {}"), "{told}");
+    }
+    let freed = json!({"metadata": {"finalizers": null}});
+    let target = Target::of(&map).unwrap();
+    world.cluster.act_as("helm").merge_patch(&target, freed).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_empty_map_that_is_left_out_again_leaves_what_others_hold_in_it_without_a_word_of_defaults()
+ {
+    let world = World::new().await;
+    let web = deployment(&world);
+    let empty = with(web.clone(), "securityContext", &json!({}));
+    let empty = with(empty, "volumes", &json!([{"name": "v", "emptyDir": {}}]));
+    let state = world.create(&empty.to_string()).await.unwrap();
+    let mut theirs = object("apps/v1", "Deployment", "web", world.namespace.name());
+    theirs["spec"] = json!({"template": {"spec": {"securityContext": {"runAsUser": 5},
+        "volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}]}}});
+    world.cluster.act_as("helm").apply(&theirs).await.unwrap();
+    let news = told(&world, &world.config(&web.to_string()), &state).await;
+    assert!(!news.contains("default"), "{news}");
+    assert_eq!(news.matches("held by `helm`").count(), 1, "the item is told once: {news}");
+    assert!(news.contains("volumes[name=v] held by `helm`"), "{news}");
 }

@@ -10,7 +10,9 @@ use k8sconnect_core::swallowed;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
+use super::proof::Attempt;
 use super::shared::Recipient;
+use super::swallowed::emptied_at_first;
 use super::{Asked, UNBORN, later, proof};
 use crate::leaves;
 use crate::memory::{Claim, Intent, Outlook};
@@ -196,6 +198,8 @@ async fn adoption(
             let takeover = takeover.map_err(unreadable)?.besides(&decision.notices);
             notices.push(messages::object::adopts(key, live, &takeover));
             notices.extend(others);
+            let attempt = Attempt { location, live, content: &content };
+            notices.extend(emptied_at_first(asked, planner, attempt, &answer.object).await?);
             let (memory, host) = (&asked.session.memory, asked.cluster.host());
             let outlook = Outlook::told(Some(live), &answer.object);
             memory.note_changed(host, location.key(), uid_of(live), &outlook);

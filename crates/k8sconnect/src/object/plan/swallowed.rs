@@ -4,7 +4,7 @@ use k8sconnect_core::ignore::Ignoring;
 use k8sconnect_core::plan::Planner;
 use k8sconnect_core::swallowed::{Edit, emptied, unmoved};
 use serde_json::Value as Json;
-use tfplugin::Diagnostics;
+use tfplugin::{Diagnostic, Diagnostics};
 
 use super::Asked;
 use super::proof::{Attempt, made_beside};
@@ -20,6 +20,10 @@ pub(super) async fn told(
     attempt: Attempt<'_>,
     answer: &Json,
 ) -> Result<Diagnostics, Diagnostics> {
+    if held.is_untouched() {
+        let told = emptied_at_first(asked, planner, attempt, answer).await?;
+        return Ok(told.into_iter().collect());
+    }
     let Attempt { location, live, content } = attempt;
     let desired = asked.desired;
     let is_known = desired.is_stored() && held.manifest.is_stored();
@@ -48,4 +52,24 @@ pub(super) async fn told(
     let swallowed = unmoved.told_by(&anew.unwrap_or_default());
     told.extend(messages::swallowed::swallowed(desired, live, &swallowed));
     Ok(told)
+}
+
+/// What is said of the first write to an object that others made, where it says that something is empty.
+pub(super) async fn emptied_at_first(
+    asked: &Asked<'_>,
+    planner: Planner<'_>,
+    attempt: Attempt<'_>,
+    answer: &Json,
+) -> Result<Option<Diagnostic>, Diagnostics> {
+    let desired = asked.desired;
+    let edit = Edit { before: &Json::Null, after: desired.value(), sent: attempt.content };
+    let kept = |anew: Option<&Json>| {
+        emptied(edit, answer, anew, MANAGER, planner.ignoring)
+            .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))
+    };
+    if kept(None)?.is_empty() {
+        return Ok(None);
+    }
+    let anew = made_beside(asked, attempt.location, &desired.as_applied()).await?;
+    Ok(messages::swallowed::emptied(desired, answer, &kept(anew.as_ref())?))
 }
