@@ -381,9 +381,12 @@ impl Planner<'_> {
         let written = desired.as_applied();
         let is_dropped =
             |notice: &FieldNotice| at_written(&written, &notice.path).is_none_or(Value::is_null);
+        let sides = [side_now, side_next];
+        let filled =
+            transition::filled_in([&then, ours], sides, [live, answer], &notices.falls_back);
+        notices.falls_back.extend(filled);
         notices.falls_back.retain(is_dropped);
         notices.stays.retain(is_dropped);
-        let sides = [side_now, side_next];
         let left = transition::left_items([&then, ours], sides, [live, answer], &notices.stays);
         notices.stays.extend(left.into_iter().filter(is_dropped));
         // Every state applies under our name: where the object bears another one's id, that one

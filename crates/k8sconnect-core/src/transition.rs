@@ -7,6 +7,7 @@
 mod displaced;
 mod elsewhere;
 mod items;
+mod nulls;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +23,7 @@ use crate::spelling::order;
 
 pub use displaced::displaced;
 pub use items::{by_item, left_items};
+pub use nulls::filled_in;
 
 /// What was ours after our last write.
 #[derive(Clone, Copy, Debug)]

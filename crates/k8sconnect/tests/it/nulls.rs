@@ -7,7 +7,7 @@ use tfplugin::harness::Action;
 use tfplugin::{Data, Value};
 
 use crate::entangled::replan;
-use crate::patch::object;
+use crate::patch::{object, said};
 use crate::world::{OBJECT, World};
 
 fn deployment(world: &World, replicas: u32) -> Json {
@@ -135,5 +135,38 @@ async fn a_refusal_names_the_nulls_that_it_may_be_about_and_no_others() {
         let plan = replan(&world, &world.config(&body.to_string()), &state).await;
         let told = plan.unwrap_err().to_string();
         assert_eq!(told.contains("`null` for `spec.storageClassName`"), is_named, "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_null_that_keeps_a_default_away_is_told_when_it_is_no_longer_written() {
+    let world = World::new().await;
+    let ns = world.namespace.name();
+    let group = format!("{ns}.example.com");
+    let number = json!({"type": "integer", "nullable": true, "default": 5});
+    let spec = json!({"type": "object", "properties": {"n": number, "other": {"type": "string"}}});
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition", "metadata": {"name": format!("gaps.{group}")},
+        "spec": {"group": group, "scope": "Namespaced",
+            "names": {"kind": "Gap", "plural": "gaps"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+                {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}]}});
+    world.create(&definition.to_string()).await.unwrap();
+    world.await_served(&definition).await;
+    let config = |spec: Json| {
+        let mut gap = object(&format!("{group}/v1"), "Gap", "it", ns);
+        gap["spec"] = spec;
+        world.config(&gap.to_string())
+    };
+    let state = world.core().create(OBJECT, &config(json!({"n": null, "other": "x"}))).await;
+    let state = state.unwrap();
+    for (spec, is_told) in
+        [(json!({"n": null, "other": "y"}), false), (json!({"other": "x"}), true)]
+    {
+        let plan = replan(&world, &config(spec), &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        let line = "1 removed field will fall back to a default";
+        assert_eq!(told.contains(line), is_told, "{told}");
+        assert_eq!(told.contains("spec.n held by nobody is now null will be 5"), is_told, "{told}");
     }
 }
