@@ -265,7 +265,8 @@ impl Planner<'_> {
         let leaves = self.project(&ours, live, &now, manifest, manifest.secrecy());
         let then = self.kept_texts(kept, live);
         let elsewhere = self.elsewhere(manifest, &now, live);
-        Ok(transition::changed(self.manager, &then, &leaves.told(prior.key), &now, &elsewhere))
+        let texts = leaves.told(prior.key);
+        Ok(transition::changed(self.manager, &then, &texts, &now, live, &elsewhere))
     }
 
     /// Our leaves as the answer to a write has them.
@@ -343,9 +344,8 @@ impl Planner<'_> {
         let mut notices = transition::compare(
             self.manager,
             kept.map(|_| Then { texts: &texts_then, fields: &then }),
-            side_now,
-            side_next,
-            answer,
+            [side_now, side_next],
+            [live, answer],
             &self.elsewhere(desired, next, answer),
         );
         let displaced = transition::displaced(self.manager, side_now, side_next, live, answer);

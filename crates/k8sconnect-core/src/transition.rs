@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::field::walk::{Items, at};
+use crate::field::walk::{Items, at, in_the_way};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners, Ownership};
@@ -106,14 +106,13 @@ impl Notices {
     }
 }
 
-/// Compares the three sides. `then` is absent for an object that we never wrote. `elsewhere` is what
-/// others hold next in other words than ours.
+/// Compares the three sides, of which the objects show the later two. `then` is absent for an object
+/// that we never wrote. `elsewhere` is what others hold next in other words than ours.
 pub fn compare(
     manager: &str,
     then: Option<Then<'_>>,
-    now: Side<'_>,
-    next: Side<'_>,
-    next_object: &Value,
+    [now, next]: [Side<'_>; 2],
+    [live, answer]: [&Value; 2],
     elsewhere: &OtherWords,
 ) -> Notices {
     let mut notices = Notices::default();
@@ -139,7 +138,7 @@ pub fn compare(
             if !is_only_named_otherwise(path, texts_then, now.texts) {
                 let holders = match text_now {
                     Some(_) => others_now(path),
-                    None => in_the_place_of(now.owners, manager, path),
+                    None => in_the_place_of(now.owners, manager, path, live),
                 };
                 notices.reverts.push(notice(holders));
             }
@@ -174,7 +173,7 @@ pub fn compare(
         if !leaf || kept {
             continue;
         }
-        let Some(after) = at(next_object, &path) else {
+        let Some(after) = at(answer, &path) else {
             let (holders, now) = (others_now(&path), now.texts.get(&path).cloned());
             let then = texts_then.get(&path).cloned();
             let list = match (holders.is_empty(), &then) {
@@ -188,7 +187,7 @@ pub fn compare(
             continue;
         };
         let mut holders: Vec<_> = next.owners.holders(&path).cloned().collect();
-        let text_next = Some(next.told(&path, after, next_object));
+        let text_next = Some(next.told(&path, after, answer));
         // Of what was written empty no more shows than that; what is in it is others', and stays.
         let text_now = match now.texts.get(&path).map(String::as_str) {
             Some("{}" | "[]") if after.is_object() || after.is_array() => text_next.clone(),
@@ -216,10 +215,11 @@ pub fn changed(
     then: &Texts,
     now: &Texts,
     owners: &Owners,
+    live: &Value,
     elsewhere: &OtherWords,
 ) -> Vec<FieldNotice> {
     let holders = |path: &FieldPath| {
-        let holders = in_the_place_of(owners, manager, path);
+        let holders = in_the_place_of(owners, manager, path, live);
         if holders.is_empty() && now.contains_key(path) { elsewhere.holders(path) } else { holders }
     };
     let paths: BTreeSet<_> = then.keys().chain(now.keys()).collect();
@@ -241,19 +241,13 @@ fn others(owners: &Owners, manager: &str, path: &FieldPath) -> Vec<Manager> {
 }
 
 /// Who holds a field or, where somebody put something else in the place of the map or the item that
-/// it was in, who holds that.
-fn in_the_place_of(owners: &Owners, manager: &str, path: &FieldPath) -> Vec<Manager> {
+/// it was in, who holds that. An empty map makes room for it, and who holds one took nothing away.
+fn in_the_place_of(owners: &Owners, manager: &str, path: &FieldPath, live: &Value) -> Vec<Manager> {
     let holders = others(owners, manager, path);
-    let mut around = path.clone();
-    while holders.is_empty() && around.pop().is_some() {
-        let is_whole = |fields: &FieldSet| fields.below(&around).is_some_and(FieldSet::is_leaf);
-        let whole = owners.others(manager).filter(|other| is_whole(&other.fields));
-        let whole: Vec<_> = whole.map(|other| other.manager.clone()).collect();
-        if !whole.is_empty() {
-            return whole;
-        }
+    match in_the_way(live, path).filter(|_| holders.is_empty()) {
+        Some(place) => others(owners, manager, &place),
+        None => holders,
     }
-    holders
 }
 
 /// Whether only the way of telling an item changed: its key stands for it while there is nothing else

@@ -58,9 +58,11 @@ impl Since<'_> {
         let mut reverts = transition::compare(
             scene.answer.manager,
             Some(Then { texts: &texts_then, fields: &fields }),
-            Side { texts: texts_now, owners: &now, secrecy, key: scene.key },
-            Side { texts: texts_next, owners: &next, secrecy, key: scene.key },
-            scene.answer.object,
+            [
+                Side { texts: texts_now, owners: &now, secrecy, key: scene.key },
+                Side { texts: texts_next, owners: &next, secrecy, key: scene.key },
+            ],
+            [scene.live, scene.answer.object],
             &OtherWords::none(),
         )
         .reverts;

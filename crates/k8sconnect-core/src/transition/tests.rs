@@ -40,19 +40,21 @@ fn told(then: Option<&str>, now: &Moment, next: &Moment) -> Notices {
     compare(
         "k8sconnect",
         then.map(|_| Then { texts: &texts_then, fields: &fields }),
-        Side {
-            texts: &texts(now.value),
-            owners: &Owners::of_object(&live).unwrap(),
-            secrecy: &Secrecy::default(),
-            key: None,
-        },
-        Side {
-            texts: &texts(next.value.filter(|_| ours_next)),
-            owners: &Owners::of_object(&answer).unwrap(),
-            secrecy: &Secrecy::default(),
-            key: None,
-        },
-        &answer,
+        [
+            Side {
+                texts: &texts(now.value),
+                owners: &Owners::of_object(&live).unwrap(),
+                secrecy: &Secrecy::default(),
+                key: None,
+            },
+            Side {
+                texts: &texts(next.value.filter(|_| ours_next)),
+                owners: &Owners::of_object(&answer).unwrap(),
+                secrecy: &Secrecy::default(),
+                key: None,
+            },
+        ],
+        [&live, &answer],
         &OtherWords::none(),
     )
 }
@@ -195,7 +197,12 @@ fn what_others_put_into_a_map_or_an_item_that_we_drop_is_told() {
     assert_eq!(names(&found), ["rival"; 3]);
 }
 
-fn reverted(fields: &[(&str, &str)], now: &[(&str, &str)], managed: &Value) -> Vec<FieldNotice> {
+fn reverted(
+    fields: &[(&str, &str)],
+    now: &[(&str, &str)],
+    managed: &Value,
+    live: &Value,
+) -> Vec<FieldNotice> {
     let texts = |entries: &[(&str, &str)]| -> Texts {
         entries.iter().map(|(path, text)| (path.parse().unwrap(), (*text).to_owned())).collect()
     };
@@ -210,9 +217,8 @@ fn reverted(fields: &[(&str, &str)], now: &[(&str, &str)], managed: &Value) -> V
     compare(
         "k8sconnect",
         Some(before),
-        now,
-        side(&then, &after, &secrecy),
-        &json!({}),
+        [now, side(&then, &after, &secrecy)],
+        [live, &json!({})],
         &OtherWords::none(),
     )
     .reverts
@@ -221,17 +227,27 @@ fn reverted(fields: &[(&str, &str)], now: &[(&str, &str)], managed: &Value) -> V
 #[test]
 fn an_item_that_others_filled_is_not_told_as_one_without_its_name() {
     let rival = entry("rival", "Update", json!({"f:env": {"k:{\"name\":\"X\"}": {"f:value": {}}}}));
-    let told =
-        reverted(&[("env[name=X].name", "X")], &[("env[name=X].value", "R")], &json!([rival]));
+    let told = reverted(
+        &[("env[name=X].name", "X")],
+        &[("env[name=X].value", "R")],
+        &json!([rival]),
+        &json!({}),
+    );
     let paths: Vec<_> = told.iter().map(|it| it.path.to_string()).collect();
     assert_eq!(paths, ["env[name=X].value"]);
-    assert_eq!(reverted(&[("env[name=X].name", "X")], &[], &json!([])).len(), 1, "it is gone");
+    let gone = reverted(&[("env[name=X].name", "X")], &[], &json!([]), &json!({}));
+    assert_eq!(gone.len(), 1);
 }
 
 #[test]
 fn whoever_put_something_in_the_place_of_our_map_is_named() {
     let rival = entry("rival", "Apply", json!({"f:free": {"f:b": {}}}));
-    assert_eq!(names(&reverted(&[("free.b.a", "1")], &[], &json!([rival]))), ["rival"]);
+    let told = |b: Value| {
+        let live = json!({"free": {"b": b}});
+        reverted(&[("free.b.a", "1")], &[], &json!([rival]), &live)
+    };
+    assert_eq!(names(&told(json!(true))), ["rival"]);
+    assert_eq!(names(&told(json!({}))), [""; 0], "there is room for it");
 }
 
 #[test]
@@ -250,9 +266,8 @@ fn parts_that_others_hold_of_what_becomes_ours_as_a_whole_are_taken_from_them() 
     let notices = compare(
         "k8sconnect",
         Some(Then { texts: &member, fields: &fields }),
-        side(&member, &now, &secrecy),
-        side(&whole, &next, &secrecy),
-        &json!({"spec": {"set": ["a"]}}),
+        [side(&member, &now, &secrecy), side(&whole, &next, &secrecy)],
+        [&json!({"spec": {"set": ["a", "r"]}}), &json!({"spec": {"set": ["a"]}})],
         &OtherWords::none(),
     );
     assert_eq!(names(&notices.takes), ["rival"]);

@@ -7,6 +7,7 @@ use testkit::Target;
 use tfplugin::harness::{Action, PlanOutcome};
 use tfplugin::{Data, Value};
 
+use crate::entangled::replan;
 use crate::patch::said;
 use crate::world::{OBJECT, World};
 
@@ -77,6 +78,22 @@ async fn whoever_puts_a_value_in_the_place_of_a_map_of_ours_is_named() {
     let told = said(&plan.diagnostics);
     assert!(told.contains("held by `rival`"), "{told}");
     assert!(!told.contains("held by nobody"), "{told}");
+}
+
+#[tokio::test]
+async fn whoever_holds_an_empty_map_is_not_named_for_what_is_gone_from_it() {
+    let world = World::new().await;
+    serve(&world).await;
+    let body = thing(&world, "it", json!({"free": {"b": {"a": 1}}}));
+    let state = world.create(&body.to_string()).await.unwrap();
+    let empty = thing(&world, "it", json!({"free": {"b": {}}}));
+    world.cluster.act_as("helm").apply(empty).await.unwrap();
+    let gone = json!([{"op": "remove", "path": "/free/b/a"}]);
+    let target = Target::of(&body).unwrap();
+    world.cluster.act_as("kubectl").json_patch(&target, gone).await.unwrap();
+    let plan = replan(&world, &world.config(&body.to_string()), &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("free.b.a held by nobody is now (absent)"), "{told}");
 }
 
 /// Found by fresh eyes: fields that only had other names by then were told as removed.
