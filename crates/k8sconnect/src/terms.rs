@@ -77,13 +77,9 @@ impl Terms {
     /// told at once.
     pub(crate) fn read(model: &ObjectModel) -> Result<Option<Self>, Diagnostics> {
         let mut problems = Diagnostics::new();
-        let mut unknown = model.ignore_fields.is_unknown()
-            || model.sensitive_fields.is_unknown()
-            || model.force_conflicts.is_unknown()
-            || model.adopt.is_unknown();
-        let mut read = Fields { problems: &mut problems, unknown: &mut unknown };
-        let ignores = read.list(&model.ignore_fields, List::Ignored, ignore);
-        let hidden = read.list(&model.sensitive_fields, List::Sensitive, secrecy::pattern);
+        let ignores = fields(&model.ignore_fields, List::Ignored, ignore, &mut problems);
+        let hidden =
+            fields(&model.sensitive_fields, List::Sensitive, secrecy::pattern, &mut problems);
         let mut time = |name: &'static str, value: &Value<String>| {
             let text = value.known()?;
             let read = duration(text);
@@ -115,7 +111,7 @@ impl Terms {
             problems.push(messages::terms::protected_and_forced().at(path));
         }
         problems.into_result()?;
-        if unknown {
+        if !Self::unknown(model).is_empty() {
             return Ok(None);
         }
         Ok(Some(Self {
@@ -132,6 +128,22 @@ impl Terms {
             ignores,
             hidden,
         }))
+    }
+
+    /// The arguments that a plan needs and that are not known yet.
+    pub(crate) fn unknown(model: &ObjectModel) -> Vec<&'static str> {
+        let is_open = |list: &Value<Vec<Value<String>>>| {
+            list.is_unknown() || list.known().into_iter().flatten().any(Value::is_unknown)
+        };
+        [
+            ("ignore_fields", is_open(&model.ignore_fields)),
+            ("sensitive_fields", is_open(&model.sensitive_fields)),
+            ("force_conflicts", model.force_conflicts.is_unknown()),
+            ("adopt", model.adopt.is_unknown()),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_open)| is_open.then_some(name))
+        .collect()
     }
 
     /// What is to become of the fields of others. Where nothing may be there, nothing is taken, and that
@@ -188,35 +200,26 @@ fn ignore(text: &str) -> Result<Ignore, PatternError> {
     }
 }
 
-/// Reads lists of fields, and notes what is wrong or not known.
-struct Fields<'a> {
-    problems: &'a mut Diagnostics,
-    unknown: &'a mut bool,
-}
-
-impl Fields<'_> {
-    fn list<T>(
-        &mut self,
-        fields: &Value<Vec<Value<String>>>,
-        list: List,
-        read: impl Fn(&str) -> Result<T, PatternError>,
-    ) -> Vec<T> {
-        let mut found = Vec::new();
-        for (n, field) in fields.known().into_iter().flatten().enumerate() {
-            let path = AttributePath::root(list.name()).index(n as i64);
-            match field {
-                Value::Known(text) => match read(text) {
-                    Ok(entry) => found.push(entry),
-                    Err(error) => {
-                        self.problems.push(messages::terms::no_path(list, &error).at(path));
-                    }
-                },
-                Value::Unknown => *self.unknown = true,
-                Value::Null => self.problems.push(messages::terms::null_path(list).at(path)),
-            }
+/// Reads a list of fields, as far as it is known, and notes what is wrong.
+fn fields<T>(
+    fields: &Value<Vec<Value<String>>>,
+    list: List,
+    read: impl Fn(&str) -> Result<T, PatternError>,
+    problems: &mut Diagnostics,
+) -> Vec<T> {
+    let mut found = Vec::new();
+    for (n, field) in fields.known().into_iter().flatten().enumerate() {
+        let path = AttributePath::root(list.name()).index(n as i64);
+        match field {
+            Value::Known(text) => match read(text) {
+                Ok(entry) => found.push(entry),
+                Err(error) => problems.push(messages::terms::no_path(list, &error).at(path)),
+            },
+            Value::Unknown => {}
+            Value::Null => problems.push(messages::terms::null_path(list).at(path)),
         }
-        found
     }
+    found
 }
 
 /// `90s`, `5m`, `1h30m`: whole numbers with their units.

@@ -181,12 +181,16 @@ pub(crate) fn body_unknown() -> Diagnostic {
     )
 }
 
-/// The same for the way to the cluster, or for an argument that says how.
-pub(crate) fn terms_unknown() -> Diagnostic {
+/// The same for the way to the cluster, or for arguments that say how.
+pub(crate) fn terms_unknown(names: &[&str]) -> Diagnostic {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
     Diagnostic::warning(
-        "Objects whose `cluster` or other arguments are not known yet are planned without the \
-         cluster",
-        "They depend on something that is known only after apply, such as a cluster that this very \
+        format!(
+            "Objects whose {} {are} not known yet are planned without the cluster",
+            quoted.join(" and ")
+        ),
+        "That depends on something that is known only after apply, such as a cluster that this very \
          run creates. The API server is asked, and the object checked, during the apply.",
     )
 }

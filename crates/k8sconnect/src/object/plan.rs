@@ -124,10 +124,11 @@ pub(crate) async fn plan(
         tell_of_successor(ctx, session, &config, held, desired, &proposed, notices).await;
         return Ok(replaced(planned(later(proposed, None)), Forcing::Body));
     }
-    let (Some(terms), Reach::Ready(connection)) =
-        (Terms::read(&config)?, session.reach(&config.cluster, &config.cluster_name)?)
-    else {
-        notices.push(messages::object::terms_unknown());
+    let (terms, reach) =
+        (Terms::read(&config)?, session.reach(&config.cluster, &config.cluster_name)?);
+    let unknown = unknown(&config, &reach);
+    let (Some(terms), Reach::Ready(connection)) = (terms, reach) else {
+        notices.push(messages::object::terms_unknown(&unknown));
         if held.is_none()
             && config.adopt.known() == Some(&true)
             && session.memory.note_wanted_somewhere(desired.key())
@@ -194,6 +195,16 @@ async fn tell_of_successor(
     if successor.is_ok() {
         notices.extend(foretold);
     }
+}
+
+/// The arguments that keep a plan from asking the server.
+fn unknown(config: &ObjectModel, reach: &Reach) -> Vec<&'static str> {
+    let mut names = Terms::unknown(config);
+    if matches!(reach, Reach::Unknown) {
+        // What the resource does not say, the provider block does.
+        names.push(if config.cluster_name.is_unknown() { "cluster_name" } else { "cluster" });
+    }
+    names
 }
 
 /// Notes that an object may become anything, for whoever waits for something of it.

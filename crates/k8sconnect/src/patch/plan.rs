@@ -77,7 +77,7 @@ pub(crate) async fn plan(
     };
     notices.extend(odd(session, &config, held.as_ref(), &patch));
     let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
-        notices.push(messages::object::terms_unknown());
+        notices.push(messages::object::terms_unknown(&["cluster"]));
         return Ok(planned(later(proposed, held.as_ref())));
     };
     // The same object, and where it lives is known of the one in state.

@@ -130,7 +130,8 @@ async fn fields_to_ignore_that_are_not_known_yet_leave_the_projection_unknown_an
     let config = with(world.config(&body), &late);
     let plan = world.core().plan(OBJECT, &config, None).await.unwrap();
     assert_eq!(plan.planned.attribute("managed_state_projection"), Some(&Value::Unknown));
-    assert!(warnings(&plan).contains("not known yet"), "{}", warnings(&plan));
+    let told = "Objects whose `ignore_fields` is not known yet are planned without";
+    assert!(warnings(&plan).contains(told), "{}", warnings(&plan));
     let known = with(world.config(&body), &[ignoring(&["data.k"])]);
     let core = world.core();
     let state = core.apply(OBJECT, &known, None, &plan).await.unwrap().present().unwrap();

@@ -11,6 +11,7 @@ use testkit::{Speech, Tunnel, Validity};
 use tfplugin::harness::{Action, Core};
 use tfplugin::{Severity, Value};
 
+use crate::patch::said;
 use crate::world::{OBJECT, World, value};
 
 /// The description with other parts; a null takes one away.
@@ -340,6 +341,8 @@ async fn parts_that_are_not_known_yet_plan_without_the_cluster() {
     let plan = core.plan(OBJECT, &config, None).await.unwrap();
     assert_eq!(plan.action, Action::Create);
     assert_eq!(plan.planned.attribute("managed_state_projection"), Some(&Value::Unknown));
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("Objects whose `cluster` is not known yet"), "{told}");
 }
 
 #[tokio::test]
