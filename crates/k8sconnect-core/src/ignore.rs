@@ -24,6 +24,7 @@ use crate::field::walk::{Items, at, at_written, step};
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::manifest::Manifest;
 use crate::owners::Owners;
+use crate::swallowed::is_zero;
 use crate::text::distance;
 
 pub(crate) use edit::put;
@@ -277,6 +278,24 @@ impl Ignoring {
         }
         body
     }
+}
+
+/// What a body says for the first time, and what is sent of it has not: ignored from the start, it waits
+/// for others to put it there.
+pub fn unsent(
+    [before, written, sent]: [&Value; 3],
+    live: &Value,
+    owners: &Owners,
+) -> Vec<FieldPath> {
+    let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
+    let mut found = leaves_of(written, &known, live).leaves();
+    found.retain(|path| {
+        at_written(sent, path).is_none()
+            && at_written(before, path).is_none()
+            && at(live, path).is_none()
+            && !at_written(written, path).is_none_or(is_zero)
+    });
+    found
 }
 
 /// Entries that had better be written otherwise.

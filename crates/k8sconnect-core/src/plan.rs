@@ -26,7 +26,7 @@ use crate::field::walk::{at_written, in_the_way};
 use crate::field::{FieldPath, FieldSet};
 use crate::handback;
 use crate::identity::{ID_ANNOTATION, is_marking, without_marks};
-use crate::ignore::{Ignoring, Oddities};
+use crate::ignore::{Ignoring, Oddities, unsent};
 use crate::manifest::Manifest;
 use crate::other_words::OtherWords;
 use crate::owners::Owners;
@@ -491,6 +491,23 @@ impl Planner<'_> {
         }
         let owners = Owners::of_object(answer)?;
         Ok(self.ignoring.oddities(&desired.as_applied(), answer, &owners))
+    }
+
+    /// Ignored fields that the body says for the first time and the object does not have. `content` is
+    /// what is sent.
+    pub fn ignored_unsent(
+        self,
+        desired: &Manifest,
+        former: Option<&Manifest>,
+        live: &Value,
+        content: &Value,
+    ) -> Result<Vec<FieldPath>, FieldsV1Error> {
+        if self.ignoring.is_empty() {
+            return Ok(Vec::new());
+        }
+        let owners = Owners::of_object(live)?;
+        let before = former.map(Manifest::as_applied).unwrap_or_default();
+        Ok(unsent([&before, &desired.as_applied(), content], live, &owners))
     }
 
     /// What is sent for an object that exists: the user's words, in the server's spelling where it

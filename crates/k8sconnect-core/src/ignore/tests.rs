@@ -310,3 +310,16 @@ fn what_the_server_defaults_and_nobody_holds_is_there_too() {
     );
     assert_eq!(odd, Oddities::default());
 }
+
+#[test]
+fn what_is_ignored_from_the_start_and_not_there_is_never_sent() {
+    let ignored = ignoring(&["data.new", "data.there", "data.old"]);
+    let before = json!({"data": {"a": "1", "old": "x"}});
+    let written = json!({"data": {"a": "1", "old": "x", "new": "x", "there": "x", "sent": "x"}});
+    let live = json!({"data": {"a": "1", "there": "y"}});
+    let owners = owners(&[(US, json!({"f:data": {"f:a": {}}}))]);
+    let sent = ignored.body(&written, &live, &owners, US);
+    let found = unsent([&before, &written, &sent], &live, &owners);
+    let shown: Vec<_> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["data.new"]);
+}

@@ -482,7 +482,8 @@ fn ignoring_messages() -> Vec<Diagnostic> {
         by_place: [("spec.containers[0].image".to_owned(), path("spec.containers[name=a].image"))]
             .into(),
     };
-    terms::ignored_oddly(web().key(), &odd).into_iter().collect()
+    let unsent = terms::ignored_unsent(web().key(), &[path("spec.paused")]);
+    terms::ignored_oddly(web().key(), &odd).into_iter().chain(unsent).collect()
 }
 
 #[test]

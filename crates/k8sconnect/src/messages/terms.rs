@@ -9,7 +9,8 @@ use k8sconnect_core::ignore::Oddities;
 use k8sconnect_core::owners::Owners;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
-use super::paragraphs;
+use super::ownership::paths;
+use super::{count, paragraphs};
 
 const FORMS: &str = "Fields are written as in `spec.replicas`, \
     `spec.template.spec.containers[name=app].image`, `metadata.annotations[\"example.com/x\"]` or \
@@ -116,6 +117,23 @@ pub(crate) fn ignored_oddly(key: &ObjectKey, odd: &Oddities) -> Diagnostics {
          it. Write the path as it is shown here instead.",
     );
     notices
+}
+
+/// Fields that are ignored from the start, and that the object does not have.
+pub(crate) fn ignored_unsent(key: &ObjectKey, fields: &[FieldPath]) -> Option<Diagnostic> {
+    if fields.is_empty() {
+        return None;
+    }
+    let warning = Diagnostic::warning(
+        format!("{key}: {} will not be sent", count(fields.len(), "new field")),
+        format!(
+            "New in `yaml_body`, ignored by `ignore_fields` and not on the object. What is ignored is sent \
+             only when an object is created:\n\n{}\n\nTo have it written, apply it once before it is \
+             listed in `ignore_fields`.",
+            paths(fields)
+        ),
+    );
+    Some(warning.at(AttributePath::root("ignore_fields")))
 }
 
 /// Whose fields are spared is known from the next read on.

@@ -5,6 +5,9 @@ use testkit::Target;
 use tfplugin::harness::{Action, PlanOutcome};
 use tfplugin::{Data, Severity, Value};
 
+use crate::adoption::change;
+use crate::entangled::replan;
+use crate::patch::{object, said};
 use crate::things::{serve, thing};
 use crate::world::{OBJECT, World};
 
@@ -287,4 +290,41 @@ async fn what_goes_with_the_end_of_its_being_ignored_is_told() {
     let told = warnings(&plan);
     assert!(told.contains("1 formerly ignored field will go"), "{told}");
     assert!(told.contains("data.k"), "{told}");
+}
+
+#[tokio::test]
+async fn a_new_field_that_is_ignored_from_the_start_is_told_not_to_be_sent() {
+    let world = World::new().await;
+    let body = |data: Json| {
+        let mut map = object("v1", "ConfigMap", "a", world.namespace.name());
+        map["data"] = data;
+        map
+    };
+    let old = body(json!({"k": "v"}));
+    let state = world.create(&old.to_string()).await.unwrap();
+    let theirs = json!({"data": {"there": "theirs"}});
+    let target = Target::of(&old).unwrap();
+    world.cluster.act_as("rival").merge_patch(&target, theirs).await.unwrap();
+    let new = body(json!({"k": "v", "new": "x", "there": "y"})).to_string();
+    let config = with(world.config(&new), &[ignoring(&["data.new", "data.there"])]);
+    let plan = replan(&world, &config, &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("1 new field will not be sent"), "{told}");
+    assert!(told.contains("data.new") && !told.contains("data.there"), "{told}");
+    let adopts = with(config.clone(), &[("adopt", Value::from(true))]);
+    let adopts = world.core().plan(OBJECT, &adopts, None).await.unwrap();
+    assert!(said(&adopts.diagnostics).contains("1 new field will not be sent"));
+    let state = change(&world, &config, &state).await;
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["data"], json!({"k": "v", "there": "theirs"}));
+    // Another edit does not bring it.
+    let edited = body(json!({"k": "w", "new": "x", "there": "y"})).to_string();
+    let config = with(world.config(&edited), &[ignoring(&["data.new", "data.there"])]);
+    assert_eq!(said(&replan(&world, &config, &state).await.unwrap().diagnostics), "");
+    // The advice works.
+    let state = change(&world, &world.config(&edited), &state).await;
+    let state = change(&world, &config, &state).await;
+    let live = world.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["data"]["new"], "x");
+    assert_eq!(replan(&world, &config, &state).await.unwrap().action, Action::NoOp);
 }

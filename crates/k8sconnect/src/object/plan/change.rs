@@ -7,7 +7,7 @@ use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::{Condition, Glance, Planner, Spelling};
 use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
-use tfplugin::{Diagnostics, Value};
+use tfplugin::{Diagnostic, Diagnostics, Value};
 
 use super::proof::{self, Attempt, Refusal};
 use super::shared::Recipient;
@@ -109,6 +109,7 @@ pub(super) async fn plan(
                 let attempt = Attempt { location: &location, live, content: &content };
                 let told = swallowed::told(asked, planner, held, attempt, &answer.object).await?;
                 notices.extend(told);
+                notices.extend(unsent(asked, planner, held, attempt)?);
             }
             // Whoever waits for what this changes has to wait for it anew.
             note(asked, held, &location, Outlook::told(told.as_ref(), &answer.object));
@@ -255,6 +256,23 @@ fn leave_untold(
         Some(live) => super::leave_untold(asked.session, held, live, notices),
         None => Ok(()),
     }
+}
+
+/// What is said of new fields that nothing sends. Of a body that is never stored, the former is not known.
+fn unsent(
+    asked: &Asked<'_>,
+    planner: Planner<'_>,
+    held: &Held,
+    attempt: Attempt<'_>,
+) -> Result<Option<Diagnostic>, Diagnostics> {
+    if !held.manifest.is_stored() {
+        return Ok(None);
+    }
+    let former = Some(&held.manifest).filter(|_| !held.is_untouched());
+    let unsent = planner.ignored_unsent(asked.desired, former, attempt.live, attempt.content);
+    let unsent =
+        unsent.map_err(|error| messages::object::ownership_unreadable(asked.key(), &error))?;
+    Ok(messages::terms::ignored_unsent(asked.key(), &unsent))
 }
 
 fn note(asked: &Asked<'_>, held: &Held, location: &Location, outlook: Outlook<'_>) {

@@ -200,6 +200,8 @@ async fn adoption(
             notices.extend(others);
             let attempt = Attempt { location, live, content: &content };
             notices.extend(emptied_at_first(asked, planner, attempt, &answer.object).await?);
+            let unsent = planner.ignored_unsent(asked.desired, None, live, &content);
+            notices.extend(messages::terms::ignored_unsent(key, &unsent.map_err(unreadable)?));
             let (memory, host) = (&asked.session.memory, asked.cluster.host());
             let outlook = Outlook::told(Some(live), &answer.object);
             memory.note_changed(host, location.key(), uid_of(live), &outlook);
