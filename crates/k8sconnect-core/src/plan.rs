@@ -387,6 +387,7 @@ impl Planner<'_> {
         notices.falls_back.extend(filled);
         notices.falls_back.retain(is_dropped);
         notices.stays.retain(is_dropped);
+        notices.perhaps_stays.retain(is_dropped);
         let left = transition::left_items([&then, ours], sides, [live, answer], &notices.stays);
         notices.stays.extend(left.into_iter().filter(is_dropped));
         // Every state applies under our name: where the object bears another one's id, that one

@@ -72,6 +72,8 @@ pub struct Notices {
     pub takes: Vec<FieldNotice>,
     /// No longer written by us, but kept on the object by others.
     pub stays: Vec<FieldNotice>,
+    /// The same, or no more than a default: words of others that lead nowhere in ours may mean it.
+    pub perhaps_stays: Vec<FieldNotice>,
     /// Held by others, and gone with the item or the map in which they are and which we no longer
     /// write.
     pub goes: Vec<FieldNotice>,
@@ -101,7 +103,7 @@ impl Notices {
     /// The fields that are told of.
     pub fn paths(&self) -> impl Iterator<Item = &FieldPath> {
         let lists = [&self.reverts, &self.takes, &self.stays, &self.goes, &self.falls_back];
-        let more = [&self.unignored, &self.deletes];
+        let more = [&self.perhaps_stays, &self.unignored, &self.deletes];
         lists.into_iter().chain(more).flatten().map(|notice| &notice.path)
     }
 }
@@ -193,10 +195,16 @@ pub fn compare(
             Some("{}" | "[]") if after.is_object() || after.is_array() => text_next.clone(),
             text => text.map(ToOwned::to_owned),
         };
-        if holders.is_empty() && text_now == text_next {
-            holders = elsewhere.holders(&path);
+        let is_as_before = holders.is_empty() && text_now == text_next;
+        if is_as_before {
+            holders = elsewhere.around(&path);
         }
-        let list = if holders.is_empty() { &mut notices.falls_back } else { &mut notices.stays };
+        let mut list =
+            if holders.is_empty() { &mut notices.falls_back } else { &mut notices.stays };
+        if is_as_before && holders.is_empty() {
+            holders = elsewhere.perhaps(&path);
+            list = &mut notices.perhaps_stays;
+        }
         list.push(FieldNotice {
             then: texts_then.get(&path).cloned(),
             next: text_next,
@@ -206,6 +214,7 @@ pub fn compare(
         });
     }
     notices.falls_back.retain(|notice| notice.now != notice.next);
+    notices.perhaps_stays.retain(|notice| !notice.holders.is_empty());
     notices
 }
 

@@ -1,12 +1,16 @@
-//! Those who lose fields of ours that they hold in another API version, where these have other paths.
+//! Those who lose or keep fields of ours that they hold in another API version, where these have other
+//! paths.
 //!
 //! Who is robbed is known: the write takes something from their entry. What that is in our words is
 //! known of a whole around a field of ours, and is otherwise one of the leaves that change. Told are
 //! those that it is most likely to be: what was there before comes first, and what others are known to
 //! hold comes last.
 
+use serde_json::Value;
+
 use super::{FieldNotice, Notices};
 use crate::field::FieldPath;
+use crate::field::walk::at;
 use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners};
 
@@ -41,6 +45,17 @@ impl Notices {
             }
         }
         self.takes.sort_by(|one, other| one.path.cmp(&other.path));
+    }
+
+    /// Takes for kept by others what a new object would not have by itself. `anew` is what the server
+    /// makes of the body where there is nothing yet, if that can be told.
+    pub fn settle(&mut self, anew: Option<&Value>, answer: &Value) {
+        let is_default = |notice: &FieldNotice| {
+            let there = anew.and_then(|anew| at(anew, &notice.path));
+            there.is_some() && there == at(answer, &notice.path)
+        };
+        let kept = std::mem::take(&mut self.perhaps_stays);
+        self.stays.extend(kept.into_iter().filter(|notice| !is_default(notice)));
     }
 
     /// Where a leaf stands among those that may be what somebody holds in other words.

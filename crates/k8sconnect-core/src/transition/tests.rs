@@ -335,3 +335,26 @@ fn whoever_loses_in_other_words_is_the_author_of_drift_that_nobody_holds() {
     let percent = json!({"f:spec": {"f:percent": {}}});
     assert_eq!(named(&change, percent, told), ["spec.metrics chart"]);
 }
+
+#[test]
+fn what_a_new_object_has_too_is_a_default_and_kept_by_nobody() {
+    let notice = |path: &str| FieldNotice {
+        path: path.parse().unwrap(),
+        holders: Vec::new(),
+        then: None,
+        now: None,
+        next: None,
+    };
+    let answer = json!({"spec": {"min": 1, "metrics": [50]}});
+    let anew = json!({"spec": {"min": 1, "metrics": [80]}});
+    for (anew, stays) in
+        [(Some(&anew), &["spec.metrics"][..]), (None, &["spec.metrics", "spec.min"])]
+    {
+        let perhaps_stays = vec![notice("spec.metrics"), notice("spec.min")];
+        let mut notices = Notices { perhaps_stays, ..Notices::default() };
+        notices.settle(anew, &answer);
+        let told: Vec<_> = notices.stays.iter().map(|it| it.path.to_string()).collect();
+        assert_eq!(told, stays);
+        assert!(notices.perhaps_stays.is_empty());
+    }
+}

@@ -250,6 +250,7 @@ fn ownership_messages() -> Vec<Diagnostic> {
             std::slice::from_ref(&flux),
             [Some("x"), Some("x"), Some("x")],
         )],
+        perhaps_stays: vec![],
         goes: vec![notice(
             "spec.ports[port=80,protocol=TCP].targetPort",
             std::slice::from_ref(&flux),

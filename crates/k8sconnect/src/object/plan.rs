@@ -408,9 +408,11 @@ impl Asked<'_> {
             && self.session.memory.redefines(self.cluster.host(), &location.kind)
     }
 
-    /// Judges its answer, and tells what is to be told.
-    fn decide(
+    /// Judges its answer, and tells what is to be told. Only where a field that is no longer written may
+    /// be held in other words, or be no more than a default, is the server asked once more.
+    async fn decide(
         &self,
+        location: &Location,
         planner: Planner<'_>,
         held: Option<&Held>,
         live: Option<&Json>,
@@ -420,8 +422,12 @@ impl Asked<'_> {
         let key = self.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let prior = held.map(Held::prior);
-        let decision =
+        let mut decision =
             planner.decide(self.desired, prior, live, &answer.object).map_err(unreadable)?;
+        if !decision.notices.perhaps_stays.is_empty() {
+            let anew = proof::made_beside(self, location, &self.desired.as_applied()).await?;
+            decision.notices.settle(anew.as_ref(), &answer.object);
+        }
         let vain = planner.ignored_in_vain(&answer.object).map_err(unreadable)?;
         if !vain.is_empty() {
             return Err(messages::terms::ignored_in_vain(key, &vain).into());

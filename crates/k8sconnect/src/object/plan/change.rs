@@ -104,7 +104,8 @@ pub(super) async fn plan(
                 note_told(asked, held, told.as_ref());
             }
             let unheard = told.as_ref().filter(|live| !was_told_at_plan(asked, held, live));
-            let decision = asked.decide(planner, Some(held), unheard, &answer, notices)?;
+            let decided = asked.decide(&location, planner, Some(held), unheard, &answer, notices);
+            let decision = decided.await?;
             if let Some(live) = unheard {
                 let attempt = Attempt { location: &location, live, content: &content };
                 let told = swallowed::told(asked, planner, held, attempt, &answer.object).await?;

@@ -84,7 +84,8 @@ pub(super) async fn plan(
     }
     match observation {
         Observation::Answered(answer) => {
-            let decision = asked.decide(planner, None, None, &answer, notices)?;
+            let decided = asked.decide(&location, planner, None, None, &answer, notices);
+            let decision = decided.await?;
             let dropped = swallowed::dropped(&content, &answer.object);
             notices.extend(messages::swallowed::dropped(asked.desired, &dropped));
             // Nobody holds anything yet of what is new. What a body holds that is never stored, only the
@@ -193,7 +194,8 @@ async fn adoption(
     match asked.observe_shared(planner, to, &mut content).await? {
         Observation::Answered(answer) => {
             let mut others = Diagnostics::new();
-            let decision = asked.decide(planner, None, Some(live), &answer, &mut others)?;
+            let decided = asked.decide(location, planner, None, Some(live), &answer, &mut others);
+            let decision = decided.await?;
             let takeover = planner.takeover(asked.desired, None, live, &answer.object);
             let takeover = takeover.map_err(unreadable)?.besides(&decision.notices);
             notices.push(messages::object::adopts(key, live, &takeover));

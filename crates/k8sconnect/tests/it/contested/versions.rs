@@ -1,7 +1,7 @@
 //! Fields whose holders write them in another API version, where they have another path.
 
 use serde_json::{Value as Json, json};
-use testkit::Target;
+use testkit::{Filter, Target};
 use tfplugin::harness::State;
 use tfplugin::{Data, Value};
 
@@ -138,6 +138,26 @@ async fn a_removed_field_stays_where_it_is_held_in_another_version() {
     core.update(OBJECT, &hpa.config(rest), &read).await.unwrap();
     let metric = &hpa.live().await["spec"]["metrics"][0];
     assert_eq!(metric["resource"]["target"]["averageUtilization"], 50);
+}
+
+#[tokio::test]
+async fn a_removed_field_that_is_as_its_default_is_not_taken_for_what_is_held_in_another_version() {
+    let hpa = Autoscaler::new().await;
+    hpa.chart(v1(50)).await;
+    let state = hpa.adopt(edited(v2(50), "minReplicas", json!(1))).await;
+    let config = hpa.config(v2(50));
+    let plan = replan(&hpa.world, &config, &state);
+    let asked = Filter::by_user(&hpa.world.user);
+    let (plan, asked) = hpa.world.cluster.count_during(asked, plan).await.unwrap();
+    assert_eq!(said(&plan.unwrap().diagnostics), "");
+    // The refresh, the change, and what a new one would be.
+    let objects: Vec<_> =
+        asked.iter().filter(|it| it.uri.contains("horizontalpodautoscalers")).collect();
+    assert_eq!(objects.len(), 3, "{asked:#?}");
+    assert!(asked.iter().all(|request| !request.writes()), "{asked:#?}");
+    let told = hpa.told(json!({"maxReplicas": 5}), &state).await;
+    assert!(told.contains("1 removed field will stay"), "{told}");
+    assert!(told.contains("spec.metrics held by `chart`"), "{told}");
 }
 
 #[tokio::test]
