@@ -30,6 +30,7 @@ mod outcome;
 mod place;
 mod pointer;
 mod position;
+mod recount;
 mod restore;
 mod script;
 mod successor;

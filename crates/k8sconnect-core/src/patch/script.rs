@@ -183,7 +183,10 @@ impl Writer<'_> {
         }
         let known = self.left.iter().position(|it| it.operation == *operation);
         let known = known.map(|known| self.left.remove(known));
-        let traces = match known.filter(|_| !self.finds_something_else(operation)) {
+        let is_done = |_: &&Footprint| {
+            !self.finds_something_else(operation) && !self.counts_anew(n, operation)
+        };
+        let traces = match known.filter(is_done) {
             Some(footprint) => {
                 self.restore(n, footprint)?;
                 footprint.marks.iter().cloned().map(Trace::Known).collect()
@@ -252,7 +255,9 @@ impl Writer<'_> {
     /// Carries an operation out for the first time.
     fn carry_out(&mut self, n: usize, operation: &Operation) -> Result<Vec<Trace>, Problem> {
         let known = |path| vec![Trace::Known(path)];
-        self.points_as_before(n, operation.at())?;
+        if !self.is_counted_anew(n, operation) {
+            self.points_as_before(n, operation.at())?;
+        }
         match operation {
             Operation::Remove { at } => {
                 let gone = at.find(&self.object).is_none();

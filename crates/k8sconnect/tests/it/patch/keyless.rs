@@ -233,3 +233,70 @@ async fn the_items_of_a_list_that_is_emptied_are_told_also_where_the_server_make
     let state = ward.create("merge_patch", "rules: []").await;
     ward.settled("merge_patch", "rules: []", &state).await;
 }
+
+/// Two operations that count in one list, and somebody who puts an item before what they count.
+#[tokio::test]
+async fn positions_that_are_counted_anew_work_for_several_operations() {
+    let two = "{key: gpu, operator: Exists}\n      - {key: tpu, operator: Exists}";
+    let containers = "image: nginx:1}\n      - {name: log, image: log:1";
+    let by_key = DEPLOYMENT.split("\n        env:").next().unwrap().to_owned();
+    let by_key = by_key
+        .replace("- name: app\n        image: nginx:1", &format!("- {{name: app, {containers}}}"));
+    let (app, front) = ("/spec/template/spec/containers", json!({"name": "front", "image": "f:1"}));
+    for (manifest, list, field, item) in [
+        (
+            DEPLOYMENT.replace("{key: gpu, operator: Exists}", two),
+            TOLERATIONS,
+            "key",
+            tolerates("inj"),
+        ),
+        (by_key, app, "image", front),
+    ] {
+        // The same for both, another one for each, and edited while they are counted anew.
+        for (first, then) in [(["one", "two"], ["one", "two"]), (["one", "two"], ["1st", "2nd"])] {
+            let ward = Ward::with(&manifest).await;
+            let text = |n: usize, values: [&str; 2]| {
+                let at = |n: usize| format!("{list}/{n}/{field}");
+                json!([{"op": "replace", "path": at(n), "value": values[0]},
+                       {"op": "replace", "path": at(n + 1), "value": values[1]}])
+                .to_string()
+            };
+            let state = ward.create("json_patch", &text(0, first)).await;
+            let before = json!([add(&format!("{list}/0"), item.clone())]);
+            ward.world.cluster.act_as("inj").json_patch(&ward.target, before).await.unwrap();
+            // Of items with keys the patch only needs to know which they are.
+            if list == TOLERATIONS {
+                let told = refused(ward.plan("json_patch", &text(0, first), &state).await);
+                assert!(told.contains("tolerations[1]` now: write that position"), "{told}");
+            }
+            let state = ward.change("json_patch", &text(1, then), &state).await;
+            ward.settled("json_patch", &text(1, then), &state).await;
+            let live = ward.live().await;
+            let items = live.pointer(list).unwrap().as_array().unwrap();
+            let found: Vec<_> = items[1..].iter().map(|it| it[field].as_str().unwrap()).collect();
+            assert_eq!(found, then, "{list}");
+            assert_eq!(items[0][field], item[field]);
+            ward.destroy(&state).await;
+        }
+    }
+}
+
+/// What only one of several operations was told to do is not done for the others.
+#[tokio::test]
+async fn a_position_that_was_forgotten_while_others_were_counted_anew_is_refused() {
+    let two = "{key: gpu, operator: Exists}\n      - {key: tpu, operator: Exists}";
+    let ward = Ward::with(&DEPLOYMENT.replace("{key: gpu, operator: Exists}", two)).await;
+    let text = |at: [usize; 2], values: [&str; 2]| {
+        let one = |n: usize| json!({"op": "replace", "path": format!("{TOLERATIONS}/{}/key", at[n]), "value": values[n]});
+        json!([one(0), one(1)]).to_string()
+    };
+    let state = ward.create("json_patch", &text([0, 1], ["one", "two"])).await;
+    let before = json!([add(&format!("{TOLERATIONS}/0"), tolerates("inj"))]);
+    ward.world.cluster.act_as("inj").json_patch(&ward.target, before).await.unwrap();
+    for values in [["one", "two"], ["one", "2nd"], ["1st", "2nd"]] {
+        let told = refused(ward.plan("json_patch", &text([1, 1], values), &state).await);
+        assert!(told.contains("operation 2 of `json_patch`"), "{told}");
+        assert!(told.contains("tolerations[2]` now: write that position"), "{told}");
+    }
+    ward.destroy(&state).await;
+}
