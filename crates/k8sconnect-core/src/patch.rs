@@ -10,6 +10,7 @@
 
 mod aside;
 mod before;
+mod behind;
 mod bounds;
 mod check;
 mod displaced;
@@ -43,8 +44,9 @@ use crate::projection::ConcealmentKey;
 use crate::secrecy::Secrecy;
 use crate::yaml::{self, Document, Position, YamlError};
 
-pub use aside::Finalizers;
+pub use aside::{Finalizers, Unheard};
 pub use before::Taking;
+pub use behind::Behind;
 pub use ignored::Ignored;
 pub use inherited::Inherited;
 pub use item::Namesakes;

@@ -31,6 +31,14 @@ impl Finalizers {
     }
 }
 
+/// Lists that are merged by their items, and of which a patch names none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unheard {
+    /// Those that have items all the same.
+    pub full: Vec<FieldPath>,
+    pub empty: Vec<FieldPath>,
+}
+
 fn finalizers(object: &Value) -> Vec<String> {
     let list = object["metadata"]["finalizers"].as_array().into_iter().flatten();
     list.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
@@ -47,10 +55,10 @@ impl Patch {
         found
     }
 
-    /// Lists that were written empty and still have items after the write.
-    pub fn unheard(&self, answer: Written<'_>) -> Result<Vec<FieldPath>, FieldsV1Error> {
+    /// Lists that were written empty and that the write does not make ours.
+    pub fn unheard(&self, answer: Written<'_>) -> Result<Unheard, FieldsV1Error> {
         let Form::Apply(manifest) = &self.form else {
-            return Ok(vec![]);
+            return Ok(Unheard::default());
         };
         let ours = Owners::of_object(answer.object)?.applied_by(answer.manager);
         let mut found = Vec::new();
@@ -58,8 +66,8 @@ impl Patch {
         let has_items = |path: &FieldPath| {
             at(answer.object, path).and_then(Value::as_array).is_some_and(|it| !it.is_empty())
         };
-        found.retain(has_items);
-        Ok(found)
+        let (full, empty) = found.into_iter().partition(has_items);
+        Ok(Unheard { full, empty })
     }
 }
 
@@ -142,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_that_took_nothing_away_is_known_and_one_that_did_is_not() {
+    fn an_empty_list_that_took_nothing_away_or_asks_for_nothing_is_known() {
         let text = "spec: {tolerations: [], containers: [{name: web, env: [], ports: []}]}";
         let patch = read(Manner::Apply, text);
         let answer = json!({
@@ -151,7 +159,8 @@ mod tests {
                     "f:containers": {"k:{\"name\":\"web\"}": {".": {}, "f:name": {}}}}}}]},
             "spec": {"tolerations": [], "containers": [{"name": "web", "env": [{"name": "A"}]}]}});
         let unheard = patch.unheard(Written { object: &answer, manager: "us" }).unwrap();
-        assert_eq!(shown(&unheard), ["spec.containers[name=web].env"]);
+        assert_eq!(shown(&unheard.full), ["spec.containers[name=web].env"]);
+        assert_eq!(shown(&unheard.empty), ["spec.containers[name=web].ports"]);
     }
 
     #[test]

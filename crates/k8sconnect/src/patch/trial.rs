@@ -11,8 +11,8 @@ use k8sconnect_core::handback::{Company, Departure, Loss, Prospect, Tenure, reco
 use k8sconnect_core::identity::without_marks;
 use k8sconnect_core::owners::{Manager, Owners};
 use k8sconnect_core::patch::{
-    Form, Inherited, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing, Verdict,
-    Written, claimed, positions,
+    Behind, Form, Inherited, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing,
+    Verdict, Written, claimed, positions,
 };
 use k8sconnect_core::projection::{ConcealmentKey, Texts};
 use k8sconnect_core::rejection::Rejection;
@@ -439,7 +439,20 @@ impl Surgery<'_> {
         let secrets = self.secrets(live);
         let (key, manner, words) =
             (self.patch.key(), self.patch.manner(), self.patch.boolean_words());
-        messages::patch::not_taken(key, manner, words, &secrets, error, sent).into()
+        let behind = self.left_behind(error, live);
+        messages::patch::not_taken(key, manner, words, &secrets, error, sent, &behind).into()
+    }
+
+    /// What a refused write leaves on the object of what the patch said before. Owners that cannot be
+    /// read tell nothing of it.
+    fn left_behind(&self, error: &Error, live: &Json) -> Vec<Behind> {
+        let (Error::Refused(status), Some((_, kept))) = (error, self.past) else {
+            return vec![];
+        };
+        let Rejection::Invalid(causes) = status.rejection() else {
+            return vec![];
+        };
+        self.patch.left_behind(kept, live, self.manager, &causes).unwrap_or_default()
     }
 
     /// What the server warns of, without the same.

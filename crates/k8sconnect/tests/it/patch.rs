@@ -3,6 +3,7 @@
 
 mod allocated;
 mod along;
+mod behind;
 mod bereft;
 mod drift;
 mod forms;

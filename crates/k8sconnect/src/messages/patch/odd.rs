@@ -2,7 +2,7 @@
 
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::patch::{Finalizers, Manner, Oddity};
+use k8sconnect_core::patch::{Finalizers, Manner, Oddity, Unheard};
 use serde_json::Value;
 use tfplugin::{Diagnostic, Diagnostics};
 
@@ -43,17 +43,30 @@ pub(crate) fn undaunted(key: &ObjectKey, fields: &[FieldPath]) -> Diagnostics {
     told
 }
 
-/// Lists that were applied empty, and keep what is in them.
-pub(crate) fn unheard(key: &ObjectKey, lists: &[FieldPath]) -> Diagnostics {
+/// Lists that were applied empty, and keep what is in them, or what others will put into them.
+pub(crate) fn unheard(key: &ObjectKey, lists: &Unheard) -> Diagnostics {
     let mut told = Diagnostics::new();
-    if !lists.is_empty() {
+    let Unheard { full, empty } = lists;
+    if !full.is_empty() {
         let warning = Diagnostic::warning(
             format!("{key}: an empty list in `patch` removes nothing"),
             format!(
                 "A partial object is applied, and these lists are merged item by item: one without \
                  items asks for nothing, and what is in it stays:\n\n{}\n\nTo empty a list, use \
                  `merge_patch`; to remove an item, `json_patch` with `remove`.",
-                indented(lists)
+                indented(full)
+            ),
+        );
+        told.push(on(warning, attribute(Manner::Apply), key));
+    }
+    if !empty.is_empty() {
+        let warning = Diagnostic::warning(
+            format!("{key}: an empty list in `patch` asks for nothing"),
+            format!(
+                "A partial object is applied, and these lists are merged item by item: one without \
+                 items is neither made nor held, and what others put into it later stays:\n\n{}\n\n\
+                 To keep a list empty, use `merge_patch`. Otherwise remove these lines.",
+                indented(empty)
             ),
         );
         told.push(on(warning, attribute(Manner::Apply), key));

@@ -2,10 +2,11 @@
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::patch::{Manner, PatchError};
+use k8sconnect_core::patch::{Behind, Manner, PatchError};
 use k8sconnect_core::rejection::{Cause, Rejection};
 use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::yaml::Position;
+use serde_json::Value;
 use tfplugin::Diagnostic;
 
 use super::operations::{AS_IT_STANDS, Stage};
@@ -159,6 +160,7 @@ pub(crate) fn not_taken(
     secrets: &Secrets,
     error: &Error,
     sent: Sent,
+    behind: &[Behind],
 ) -> Diagnostic {
     let in_doubt = sent == Sent::Write && error.may_be_done();
     let Error::Refused(status) = error else {
@@ -173,10 +175,12 @@ pub(crate) fn not_taken(
         false => String::new(),
     };
     let words = said(status.code, &brief(&secrets.cut_out_of(&status.message)));
-    let (what, mut advice) = advised(status);
-    if let Rejection::Invalid(causes) = status.rejection() {
-        advice = remedy(&causes);
-    }
+    let (what, advice) = advised(status);
+    let advice = match status.rejection() {
+        Rejection::Invalid(_) if !behind.is_empty() => left_behind(manner, behind),
+        Rejection::Invalid(causes) => remedy(&causes).to_owned(),
+        _ => advice.to_owned(),
+    };
     let outcome = match (in_doubt, status.leaves_open()) {
         (true, _) => IN_DOUBT,
         (false, true) => "Nothing was changed.",
@@ -191,7 +195,7 @@ pub(crate) fn not_taken(
     };
     let diagnostic = Diagnostic::error(
         format!("{key}: the patched object {what}"),
-        paragraphs([&words, advice, &booleans, outcome, way_out]),
+        paragraphs([&words, &advice, &booleans, outcome, way_out]),
     );
     on(diagnostic, attribute_of(manner), key)
 }
@@ -208,6 +212,37 @@ fn remedy(causes: &[Cause]) -> &'static str {
         "Change the values that the server names. Where one of them cannot change any more, remove it \
          from the patch."
     }
+}
+
+/// What left the patch, and how it leaves the object too.
+fn left_behind(manner: Manner, behind: &[Behind]) -> String {
+    let mut leaves: Vec<_> = behind.iter().map(|it| format!("  {}", it.leaf)).collect();
+    leaves.sort();
+    let mut nulls: Vec<_> = behind.iter().filter_map(Behind::as_merge_patch).collect();
+    let as_nulls = manner == Manner::Merge && nulls.len() == behind.len();
+    let (how, mut ways) = match manner {
+        Manner::Merge if as_nulls => {
+            ("say so with `null` in `merge_patch`, beside what it sets", std::mem::take(&mut nulls))
+        }
+        Manner::Json => ("begin `json_patch` with this", operations(behind)),
+        Manner::Apply | Manner::Merge => (
+            "write the patch as `json_patch` for one apply, which begins with this and has an `add` for \
+             each field that the patch sets. After that it can be written as it is now",
+            operations(behind),
+        ),
+    };
+    ways.dedup();
+    let ways: Vec<_> = ways.iter().map(|way| format!("  {way}")).collect();
+    format!(
+        "What leaves a patch stays on the object with its value, and the server may not want it \
+         beside what the patch says now:\n\n{}\n\nTo have it removed, {how}:\n\n{}",
+        leaves.join("\n"),
+        ways.join("\n")
+    )
+}
+
+fn operations(behind: &[Behind]) -> Vec<Value> {
+    behind.iter().map(Behind::as_operation).collect()
 }
 
 const IN_DOUBT: &str = "The target may have been patched all the same. If the next plan finds what \

@@ -5,8 +5,8 @@ use super::*;
 pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::handback::Prospect;
     use k8sconnect_core::patch::{
-        Claimed, Ignored, Manner, Namesakes, Oddity, Patch, Pointer, Problem, Trouble, Unplaced,
-        Verdict, Whereabouts,
+        Behind, Claimed, Ignored, Manner, Namesakes, Oddity, Patch, Pointer, Problem, Trouble,
+        Unheard, Unplaced, Verdict, Whereabouts,
     };
     use k8sconnect_core::scrub::Secrets;
     use k8sconnect_core::secrecy::Secrecy;
@@ -17,6 +17,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let key = web.key();
     let position = k8sconnect_core::yaml::Position { line: 2, column: 3 };
     let at = |text: &str| Pointer::parse(text).unwrap();
+    let leaf = path("spec.strategy.rollingUpdate.maxSurge");
+    let behind = [Behind { leaf, all: at("/spec/strategy/rollingUpdate") }];
     let read = |manner, text| Patch::read(manner, text, key.clone()).unwrap_err();
     let hpa = manager("autoscaler", Operation::Update, "scale");
     let other = manager("k8sconnect-patch-0f3a", Operation::Apply, "");
@@ -156,8 +158,11 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         stands(Problem::Gone { n: 1, item: path("spec.containers[name=app]") }),
         stands(Problem::Forgotten { n: 1, path: path("data.a") }),
         stands(Problem::Unplaced(Unplaced(at("/spec/a/0")))),
-        patch::not_taken(key, Manner::Apply, &[position], &secrets, &immutable, trial),
-        patch::not_taken(key, Manner::Apply, &[], &secrets, &immutable, edited),
+        patch::not_taken(key, Manner::Apply, &[position], &secrets, &immutable, trial, &[]),
+        patch::not_taken(key, Manner::Apply, &[], &secrets, &immutable, edited, &[]),
+        patch::not_taken(key, Manner::Apply, &[], &secrets, &immutable, edited, &behind),
+        patch::not_taken(key, Manner::Merge, &[], &secrets, &immutable, edited, &behind),
+        patch::not_taken(key, Manner::Json, &[], &secrets, &immutable, edited, &behind),
         patch::kind_not_there_yet(key),
         patch::kind_missing(key, std::time::Duration::from_secs(30)),
         patch::unusable(&read(Manner::Merge, "{spec: {$patch: x}}"), "merge_patch", key),
@@ -185,7 +190,11 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::hand_back_ignored(key),
         patch::not_imported(),
     ];
-    messages.extend(patch::unheard(key, &[path("spec.containers[name=web].env")]));
+    let unheard = Unheard {
+        full: vec![path("spec.containers[name=web].env")],
+        empty: vec![path("spec.template.spec.imagePullSecrets")],
+    };
+    messages.extend(patch::unheard(key, &unheard));
     messages.extend(patch::hollow(key, &[path("spec.nothere")]));
     let held = |time: Option<&str>, names: &[&str]| json!({"metadata": {"deletionTimestamp": time, "finalizers": names}});
     let going = held(Some("2026-11-16T04:00:00Z"), &["example.com/a", "example.com/b"]);

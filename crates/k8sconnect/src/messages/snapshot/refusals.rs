@@ -169,7 +169,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     for error in [&lost, &failed] {
         let secrets = Secrets::default();
         let sent = patch::Sent::Write;
-        messages.push(patch::not_taken(&web_key, Manner::Apply, &[], &secrets, error, sent));
+        messages.push(patch::not_taken(&web_key, Manner::Apply, &[], &secrets, error, sent, &[]));
     }
     messages.push(refusal::not_written(&web(), &failed, refusal::Deed::Creation));
     messages.push(refusal::not_written(&web(), &failed, refusal::Deed::Change));

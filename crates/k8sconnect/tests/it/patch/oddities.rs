@@ -180,3 +180,26 @@ async fn what_a_later_operation_extends_is_not_told_as_ignored() {
         ward.settled("json_patch", &text, &state).await;
     }
 }
+
+#[tokio::test]
+async fn an_empty_list_that_asks_for_nothing_is_told_also_where_nothing_is_in_it() {
+    let ward = Ward::deployment().await;
+    let text = "spec: {paused: true, template: {spec: {imagePullSecrets: [], hostAliases: []}}}";
+    let plan = ward.core().plan(PATCH, &ward.config("patch", text), None).await.unwrap();
+    let told = said(&plan.diagnostics);
+    let lists = "stays: spec.template.spec.hostAliases spec.template.spec.imagePullSecrets To keep";
+    assert!(told.contains("an empty list in `patch` asks for nothing"), "{told}");
+    assert!(told.contains(lists), "{told}");
+    let state = ward.create("patch", text).await;
+    ward.settled("patch", text, &state).await;
+    ward.destroy(&state).await;
+    // One that is held as a whole is asked for, and a merge patch sets any.
+    for (attribute, text) in [
+        ("patch", "spec: {template: {spec: {tolerations: []}}}"),
+        ("merge_patch", "spec: {template: {spec: {imagePullSecrets: []}}}"),
+    ] {
+        let plan = ward.core().plan(PATCH, &ward.config(attribute, text), None).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(!told.contains("an empty list"), "{told}");
+    }
+}
