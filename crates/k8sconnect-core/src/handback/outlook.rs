@@ -100,8 +100,9 @@ impl Outlook<'_> {
     pub fn of_all(&self, fields: &[Patched]) -> Result<Vec<(FieldPath, Prospect)>, FieldsV1Error> {
         let mut told = self.of(fields)?;
         let returned = self.worked_out(&Owners::of_object(self.live)?).returned;
-        let besides: Vec<_> =
+        let mut besides: Vec<_> =
             returned.0.iter().flat_map(|entry| self.untold(entry, &told)).collect();
+        besides.extend(around_the_absent(&returned, &told));
         told.extend(besides);
         Ok(told)
     }
@@ -164,6 +165,28 @@ impl Outlook<'_> {
         let readings = Readings { ours: self.live, theirs: self.elsewhere };
         ask(Words { version: &self.gvk.api_version(), readings })
     }
+}
+
+/// Wholes that go back though all that was patched in them is absent.
+fn around_the_absent(
+    returned: &Owners,
+    told: &[(FieldPath, Prospect)],
+) -> impl Iterator<Item = (FieldPath, Prospect)> {
+    let mut wholes = BTreeMap::<_, Vec<Manager>>::new();
+    for Ownership { manager, fields } in &returned.0 {
+        for whole in fields.leaves() {
+            let mut parts = told.iter().filter(|(path, _)| path.starts_with(&whole));
+            let is_untold = |(path, prospect): &(FieldPath, Prospect)| {
+                *prospect == Prospect::Absent && *path != whole
+            };
+            if parts.clone().next().is_some() && parts.all(is_untold) {
+                wholes.entry(whole).or_default().push(manager.clone());
+            }
+        }
+    }
+    wholes
+        .into_iter()
+        .map(|(whole, returns_to)| (whole, Prospect::Stays { returns_to, stays_with: vec![] }))
 }
 
 /// Who gets back a whole that the field came to be a part of: it was a single value before.

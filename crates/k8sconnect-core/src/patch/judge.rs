@@ -129,7 +129,12 @@ impl Patch {
                 if differs && robbed.is_empty() && is.is_some() {
                     robbed = elsewhere.perhaps(path);
                 }
-                let told = !robbed.is_empty() || (is.is_some() && differs);
+                // What was not there and does not come is taken from nobody, whoever loses the map
+                // around it.
+                let told = match (is, will) {
+                    (None, None) => false,
+                    _ => !robbed.is_empty() || (is.is_some() && differs),
+                };
                 // Of a map that is written empty only its being there shows; what goes of it is
                 // told field by field.
                 let emptied =
@@ -148,6 +153,9 @@ impl Patch {
             !change.holders.is_empty()
                 && change.holders == division.holders(&renamed, &change.path, Extent::Whole)
         };
+        let told_whole = changes.iter().map(|change| change.path.clone());
+        let told_whole: BTreeSet<_> =
+            told_whole.filter(|path| at(live, path).is_some_and(Value::is_object)).collect();
         let (mut changes, rest): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| is_new(&change.path) || is_renamed(change));
         let places = displaced::places(&outcome.leaves, live);
@@ -178,7 +186,13 @@ impl Patch {
         let shape = Shape::told_by(&now);
         let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves, &places);
         let mut gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
-        gone.retain(|field| !places.contains(&field.path));
+        let is_part = |field: &FieldNotice| {
+            let within = field.path.elements();
+            (1..within.len())
+                .any(|n| told_whole.contains(&FieldPath::new(within[..n].iter().cloned())))
+        };
+        // A map that is told to change as a whole is told with all that it held.
+        gone.retain(|field| !places.contains(&field.path) && !is_part(field));
         let mut left =
             kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default();
         left.retain(|path| {

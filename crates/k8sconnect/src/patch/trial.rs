@@ -7,7 +7,9 @@ use k8sconnect_cluster::{Answer, Error, Found, Location, Targets};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::walk::at_written;
 use k8sconnect_core::field::{FieldPath, FieldSet};
-use k8sconnect_core::handback::{Company, Departure, Loss, Prospect, Tenure, record, rightful};
+use k8sconnect_core::handback::{
+    Company, Departure, Division, Extent, Loss, Prospect, Tenure, record, rightful,
+};
 use k8sconnect_core::identity::without_marks;
 use k8sconnect_core::owners::{Manager, Owners};
 use k8sconnect_core::patch::{
@@ -141,16 +143,27 @@ impl Trial {
         held.filter_map(heirs).collect()
     }
 
-    /// Of the fields that join the patch, those that it holds already as a part of something else, with
-    /// who had them before.
-    pub(crate) fn wards(&self, record: &Owners) -> Vec<(FieldPath, Vec<Manager>)> {
+    /// Of the fields that change or go, those that the patch holds itself, be it as a part of something
+    /// else, with who had them before.
+    pub(crate) fn wards(
+        &self,
+        record: &Owners,
+        live: &Json,
+        manager: &str,
+    ) -> Result<Vec<(FieldPath, Vec<Manager>)>, FieldsV1Error> {
         let version = self.answer["apiVersion"].as_str().unwrap_or_default();
-        let unheld = self.verdict.changes.iter().filter(|change| change.holders.is_empty());
+        let now = Owners::of_object(live)?;
+        let division = Division::told_by([&now]);
+        let mut ours = now.clone();
+        ours.0.retain(|entry| entry.manager.name == manager);
+        let Verdict { changes, gone, lost, .. } = &self.verdict;
+        let unheld = changes.iter().chain(gone).filter(|change| change.holders.is_empty());
         let had = unheld.map(|change| {
-            let had = rightful(record, &self.verdict.lost, version, &change.path, &[]);
-            (change.path.clone(), had)
+            let is_ours = !division.holders(&ours, &change.path, Extent::Whole).is_empty();
+            (is_ours, change.path.clone(), rightful(record, lost, version, &change.path, &[]))
         });
-        had.filter(|(_, had)| !had.is_empty()).collect()
+        let wards = had.filter(|(is_ours, _, had)| *is_ours || !had.is_empty());
+        Ok(wards.map(|(_, path, had)| (path, had)).collect())
     }
 
     /// The fields of our entry, and of the losses on record, that the patch no longer names.

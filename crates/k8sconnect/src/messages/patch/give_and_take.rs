@@ -25,21 +25,31 @@ pub(crate) fn takes(
         told.push(Diagnostic::warning(
             format!("{key}: {} will be patched", named(paths)),
             format!(
-                "Applying changes these on an object that is not yours:\n\n{}\n\n{} The other manager \
-                 may set a field back before.{}",
+                "Applying changes these on an object that is not yours:\n\n{}\n\n{}{}{}",
                 changes(&verdict.changes, wards),
                 in_the_end(verdict, wards),
+                before_the_end(&verdict.changes, wards),
                 passed_over(heirs)
             ),
         ));
     }
-    told.extend(dropped(key, verdict));
+    told.extend(dropped(key, verdict, wards));
     told
 }
 
-/// What changes, and who holds it. What the patch holds itself it holds for somebody.
+/// What others may do, unless the patch holds everything itself.
+fn before_the_end(changes: &[FieldNotice], wards: &[(FieldPath, Vec<Manager>)]) -> &'static str {
+    let is_ours = |change: &FieldNotice| wards.iter().any(|(path, _)| *path == change.path);
+    match changes.iter().all(is_ours) {
+        true => "",
+        false => " The other manager may set a field back before.",
+    }
+}
+
+/// What changes, and who holds it. What the patch holds itself it may hold for somebody.
 fn changes(changes: &[FieldNotice], wards: &[(FieldPath, Vec<Manager>)]) -> String {
     let line = |change: &FieldNotice| match wards.iter().find(|(path, _)| *path == change.path) {
+        Some((_, had)) if had.is_empty() => field_of(change, "this patch"),
         Some((_, had)) => field_of(change, &format!("this patch, before it by {}", managers(had))),
         None => field(change),
     };
@@ -54,15 +64,21 @@ fn in_the_end(verdict: &Verdict, wards: &[(FieldPath, Vec<Manager>)]) -> String 
     let mut holders = changes.iter().flat_map(|change| &change.holders);
     let back = match holders.any(|holder| holder.name.starts_with(&manager_of(""))) {
         true => "to who holds it now, or, where that is another patch, to who held it before that",
-        false if !wards.is_empty() => {
+        false if wards.iter().any(|(_, had)| !had.is_empty()) => {
             "to who holds it now, or, where that is the patch itself, to who held it before"
         }
         false => "to who holds it now",
     };
     let within = !verdict.gone.is_empty() || !verdict.dropped.is_empty();
-    let removed = changes.iter().filter(|change| change.next.is_none()).count();
+    let removed = changes.iter().filter(|change| is_removed(change)).count();
     let emptied = changes.iter().filter(|change| is_emptied(change)).count();
-    let mut told = format!("Destroying the patch gives each field back {back}; its value stays");
+    let is_nobodys = |change: &FieldNotice| {
+        wards.iter().any(|(path, had)| *path == change.path && had.is_empty())
+    };
+    let mut told = match changes.iter().all(is_nobodys) {
+        true => "Destroying the patch leaves each field to nobody; its value stays".to_owned(),
+        false => format!("Destroying the patch gives each field back {back}; its value stays"),
+    };
     match (removed, emptied) {
         (0, 0) if !within => {}
         _ if removed + emptied == changes.len() => {
@@ -75,6 +91,12 @@ fn in_the_end(verdict: &Verdict, wards: &[(FieldPath, Vec<Manager>)]) -> String 
     }
     told.push('.');
     told
+}
+
+/// Whether a field goes, or a map loses all that is in it.
+fn is_removed(change: &FieldNotice) -> bool {
+    let is_empty = || change.next.as_deref() == Some("{}") && change.now != change.next;
+    change.next.is_none() || is_empty()
 }
 
 /// Whether a list loses all of its items.
@@ -96,7 +118,7 @@ fn passed_over(heirs: &[(FieldPath, Prospect)]) -> String {
 }
 
 /// What goes because the patch replaces what holds it: items of lists, fields of maps.
-fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
+fn dropped(key: &ObjectKey, verdict: &Verdict, wards: &[(FieldPath, Vec<Manager>)]) -> Diagnostics {
     let mut told = Diagnostics::new();
     if !verdict.gone.is_empty() {
         let paths = verdict.gone.iter().map(|field| field.path.to_string());
@@ -107,7 +129,7 @@ fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
                  They do not come back when the patch is destroyed. To keep them, set single fields \
                  instead, with `patch` or \
                  `{{\"op\": \"add\", \"path\": \"…/name\", \"value\": …}}`.",
-                listed(&verdict.gone)
+                changes(&verdict.gone, wards)
             ),
         ));
     }
@@ -135,9 +157,14 @@ fn dropped(key: &ObjectKey, verdict: &Verdict) -> Diagnostics {
             [format!("  {path}")].into_iter().chain(items)
         })
         .collect();
-    let items = lists.iter().map(|(_, items)| items.len()).sum();
+    let items = count(lists.iter().map(|(_, items)| items.len()).sum(), "item");
+    let of = match lists.as_slice() {
+        [(list, _)] => format!("`{list}`"),
+        [(list, _), others @ ..] => format!("`{list}` and {}", count(others.len(), "more list")),
+        [] => String::new(),
+    };
     told.push(Diagnostic::warning(
-        format!("{key}: {} of `{}` will go", count(items, "item"), lists[0].0),
+        format!("{key}: {items} of {of} will go"),
         format!(
             "These lists are replaced as a whole, and what the patch does not repeat goes:\n\n\
              {}\n\nTo keep an item, write it in the patch too, or add yours with a `json_patch`: \

@@ -215,7 +215,12 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     }
     let own = notice("spec.tags", &[], [None, Some(r#"["a", "b"]"#), Some(r#"["c"]"#)]);
     let own = Verdict { changes: vec![own], ..Verdict::default() };
-    messages.extend(patch::takes(key, &own, &[], &[(path("spec.tags"), vec![helm()])]));
+    for had in [vec![helm()], vec![]] {
+        messages.extend(patch::takes(key, &own, &[], &[(path("spec.tags"), had)]));
+    }
+    let lists = ["spec.tags", "spec.args"].map(|list| (path(list), vec![json!("a"), json!("b")]));
+    let lists = Verdict { dropped: lists.to_vec(), ..Verdict::default() };
+    messages.extend(patch::takes(key, &lists, &[], &[]));
     let outdone = vec![path("spec.args[=\"a\"]")];
     messages.extend(patch::outdone(key, &Verdict { outdone, ..Verdict::default() }));
     messages.extend(patch::spared(key, &[path("metadata.labels")]));

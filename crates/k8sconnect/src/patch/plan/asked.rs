@@ -4,7 +4,7 @@
 use k8sconnect_cluster::{Found, Location, Targets};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::walk::at;
-use k8sconnect_core::handback::{Readings, forget};
+use k8sconnect_core::handback::{Extent, Readings, forget};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::patch::{Patch, Written};
 use serde_json::Value as Json;
@@ -253,7 +253,8 @@ impl Asked<'_> {
         let record = forget(&former, &leaving, &key.gvk.api_version(), readings);
         let past = Some(held).filter(|_| same_object);
         let record = trial.recorded(&record, past, live, &manager).map_err(unreadable)?;
-        let (heirs, wards) = (trial.heirs(&record), trial.wards(&record));
+        let heirs = trial.heirs(&record);
+        let wards = trial.wards(&record, live, &manager).map_err(unreadable)?;
         notices.extend(messages::patch::takes(key, verdict, &heirs, &wards));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         self.tell_besides(live, trial, notices)?;
@@ -263,11 +264,19 @@ impl Asked<'_> {
         }
         notices.extend(messages::patch::outdone(key, verdict));
         let (left, outdone) = (verdict.left.iter(), &verdict.outdone);
-        // What was taken away, and is there again by the new text, neither stays nor goes.
+        // What was taken away, and is there again by the new text, neither stays nor goes; nor does a
+        // map that was to be there, and in which fields are named now.
         let appears =
             |path: &FieldPath| at(live, path).is_none() && at(&trial.answer, path).is_some();
-        let left: Vec<_> =
-            left.filter(|path| !outdone.contains(path) && !appears(path)).cloned().collect();
+        let is_filled = |path: &FieldPath| {
+            let text = held.stored.kept.as_ref().and_then(|kept| kept.texts.get(path));
+            text.is_some_and(|text| Extent::of_text(text) == Extent::Itself)
+                && trial.outcome.leaves.0.keys().any(|leaf| leaf.starts_with(path))
+        };
+        let left: Vec<_> = left
+            .filter(|path| !outdone.contains(path) && !appears(path) && !is_filled(path))
+            .cloned()
+            .collect();
         let told = outlook::departure(&elsewhere, held, live, &leaving, &left, &trial.outcome);
         notices.extend(told);
         Ok(())

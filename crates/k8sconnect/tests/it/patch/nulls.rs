@@ -282,3 +282,27 @@ async fn what_was_empty_or_taken_away_and_is_filled_by_the_patch_itself_is_no_dr
         ward.destroy(&state).await;
     }
 }
+
+#[tokio::test]
+async fn a_map_that_was_empty_and_in_which_fields_are_named_now_is_not_let_go() {
+    let (ward, definition) = widget().await;
+    for (attribute, first, then) in [
+        ("patch", "spec: {free: {x: {}}}", "spec: {free: {x: {g: 0}}}"),
+        ("merge_patch", "spec: {free: {x: {}}}", "spec: {free: {x: {g: 0}}}"),
+        ("merge_patch", "spec: {boxes: null}", "spec: {boxes: {c: d}}"),
+        ("patch", "spec: {boxes: {}}", "spec: {boxes: {c: d}}"),
+    ] {
+        let state = ward.create(attribute, first).await;
+        ward.settled(attribute, first, &state).await;
+        let told = said(&ward.plan(attribute, then, &state).await.unwrap().diagnostics);
+        assert!(!told.contains("stays") && !told.contains("let go"), "{attribute}: {told}");
+        let state = ward.change(attribute, then, &state).await;
+        ward.settled(attribute, then, &state).await;
+        ward.destroy(&state).await;
+        let live = ward.live().await;
+        assert!(!owners(&live).iter().any(|it| it.contains("k8sconnect")), "{live:#}");
+        let gone = json!({"spec": {"free": {"x": null}, "boxes": {"b": "c"}}});
+        ward.world.cluster.act_as("helm").merge_patch(&ward.target, gone).await.unwrap();
+    }
+    end(&ward, &definition).await;
+}

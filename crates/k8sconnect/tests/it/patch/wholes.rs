@@ -3,7 +3,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{DEPLOYMENT, Ward, owners};
+use super::{DEPLOYMENT, PATCH, Ward, owners, said};
 
 /// A Deployment whose `nodeSelector`, an atomic map, is helm's.
 async fn ward() -> Ward {
@@ -53,4 +53,98 @@ async fn a_map_that_left_when_others_had_removed_it_is_nobodys_when_it_comes_bac
     let state = ward.change("json_patch", &both, &state).await;
     ward.destroy(&state).await;
     assert_eq!(selectors(&owners(&ward.live().await)), Vec::<String>::new());
+}
+
+fn selecting(selector: &Json) -> String {
+    json!({"spec": {"template": {"spec": {"nodeSelector": selector}}}}).to_string()
+}
+
+const SELECTOR: &str = "spec.template.spec.nodeSelector";
+
+async fn told(ward: &Ward, attribute: &str, text: &str) -> String {
+    let config = ward.config(attribute, text);
+    said(&ward.core().plan(PATCH, &config, None).await.unwrap().diagnostics)
+}
+
+#[tokio::test]
+async fn a_map_that_is_emptied_is_told_once() {
+    let ward = ward().await;
+    let told = told(&ward, "patch", &selecting(&json!({}))).await;
+    assert!(told.contains(r#"is now {"disk":"ssd"} will be {}"#), "{told}");
+    assert!(told.contains("does not bring back what it removed"), "{told}");
+    assert!(!told.contains("nodeSelector.disk"), "{told}");
+}
+
+#[tokio::test]
+async fn a_null_for_what_is_not_there_is_no_change_of_the_map_that_is_taken() {
+    let ward = ward().await;
+    let text = selecting(&json!({"disk": "slow", "none": null}));
+    let words = told(&ward, "merge_patch", &text).await;
+    assert!(words.contains(&format!("`{SELECTOR}.disk` will be patched")), "{words}");
+    assert!(!words.contains("nodeSelector.none"), "{words}");
+    let state = ward.create("merge_patch", &text).await;
+    ward.settled("merge_patch", &text, &state).await;
+    ward.destroy(&state).await;
+    assert_eq!(selectors(&owners(&ward.live().await)), ["helm"]);
+}
+
+#[tokio::test]
+async fn a_map_that_goes_back_without_what_was_removed_from_it_is_told() {
+    let selector = "nodeSelector: {disk: ssd, zone: a}\n      tolerations:";
+    let ward = Ward::with(&DEPLOYMENT.replace("tolerations:", selector)).await;
+    let text = selecting(&json!({"zone": null}));
+    let state = ward.create("merge_patch", &text).await;
+    let core = ward.core();
+    let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
+    let told = said(&core.plan_destroy(PATCH, &read).await.unwrap().diagnostics);
+    assert!(told.contains(&format!("{SELECTOR}.zone stays absent")), "{told}");
+    assert!(told.contains(&format!("{SELECTOR} returns to `helm`")), "{told}");
+    let other = r#"{"spec": {"paused": true}}"#;
+    let told = said(&ward.plan("merge_patch", other, &state).await.unwrap().diagnostics);
+    assert!(told.contains(&format!("{SELECTOR} returns to `helm`")), "{told}");
+    ward.destroy(&state).await;
+    assert_eq!(selectors(&owners(&ward.live().await)), ["helm"]);
+}
+
+#[tokio::test]
+async fn what_the_patch_holds_itself_is_told_as_held_by_it() {
+    let ward = Ward::config_map().await;
+    let set = |value: Json| json!([{"op": "add", "path": "/metadata/labels", "value": value}]);
+    let first = set(json!({"a": "1", "b": "2"})).to_string();
+    let state = ward.create("json_patch", &first).await;
+    let removal = json!([{"op": "remove", "path": "/metadata/labels"}]);
+    for (attribute, then, path) in [
+        ("json_patch", set(json!({"a": "1"})), "metadata.labels.b"),
+        ("json_patch", removal, "metadata.labels"),
+        ("merge_patch", json!({"metadata": {"labels": null}}), "metadata.labels"),
+    ] {
+        let then = then.to_string();
+        let told = said(&ward.plan(attribute, &then, &state).await.unwrap().diagnostics);
+        assert!(told.contains(&format!("{path} held by this patch is now")), "{then}: {told}");
+        assert!(!told.contains("The other manager"), "{then}: {told}");
+    }
+    ward.destroy(&state).await;
+}
+
+#[tokio::test]
+async fn items_that_go_are_counted_with_the_lists_that_they_go_from() {
+    let more = "hostAliases: [{ip: 10.0.0.1}]\n      tolerations:";
+    let args = "image: nginx:1\n        args: [a, b]\n        command: [c]";
+    let manifest = DEPLOYMENT.replace("tolerations:", more).replace("image: nginx:1", args);
+    let ward = Ward::with(&manifest).await;
+    for (container, words) in [
+        (
+            json!({"name": "app", "args": ["z"]}),
+            "2 items of `spec.template.spec.containers[name=app].args` will go",
+        ),
+        (
+            json!({"name": "app", "args": ["z"], "command": ["d"]}),
+            "3 items of `spec.template.spec.containers[name=app].args` and 1 more list will go",
+        ),
+    ] {
+        let text = json!({"spec": {"template": {"spec": {"containers": [container]}}}}).to_string();
+        let plan = ward.core().plan(PATCH, &ward.config("patch", &text), None).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains(words), "{told}");
+    }
 }
