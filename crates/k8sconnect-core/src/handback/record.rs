@@ -122,7 +122,10 @@ impl Tenure<'_> {
         // What had our value before is not ours, and is told to be a whole by those whose it was.
         let spoken = self.then.0.iter().filter(|it| it.manager.api_version == self.version);
         let everybody = spoken.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
-        let wholes = everybody.leaves().into_iter().collect();
+        // What nobody held is told to be one by whoever has it now: nobody loses a map to who puts
+        // something into it.
+        let taken = lost.leaves().into_iter().filter(|_| manager.api_version == self.version);
+        let wholes = everybody.leaves().into_iter().chain(taken).collect();
         of_fields(self.fields.iter(), lost, &mine.union(&wholes))
     }
 

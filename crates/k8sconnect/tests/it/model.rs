@@ -8,6 +8,7 @@
 mod ours;
 mod patched;
 mod server;
+mod turns;
 
 use std::collections::BTreeMap;
 
@@ -195,6 +196,12 @@ async fn an_object_of_ours_is_what_the_model_says_whatever_others_do() {
 async fn a_patched_object_is_what_the_model_says_and_all_of_it_goes_back() {
     let world = World::new().await;
     stories(&world, patched::tell).await;
+}
+
+#[tokio::test]
+async fn patches_that_take_fields_from_each_other_by_turns_give_all_of_it_back() {
+    let world = World::new().await;
+    stories(&world, turns::tell).await;
 }
 
 /// Found by such a story: the server makes null of the empty map, and it was taken for a field that

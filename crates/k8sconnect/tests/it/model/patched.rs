@@ -14,7 +14,7 @@ use crate::world::World;
 
 /// How a patch is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     Apply,
     Merge,
     Json,
@@ -30,7 +30,7 @@ impl Form {
     }
 
     /// A merge patch writes lists as a whole, and an operation needs the map that it adds to.
-    fn reaches(self, leaf: Leaf) -> bool {
+    pub(super) fn reaches(self, leaf: Leaf) -> bool {
         match leaf {
             Leaf::Area => false,
             Leaf::Tag(_) | Leaf::Bed(_) => self == Self::Apply,
@@ -63,16 +63,24 @@ impl Form {
 }
 
 /// A patch that was applied.
-struct Made {
+pub(super) struct Made {
     state: State,
-    form: Form,
+    pub(super) form: Form,
     fields: Fields,
+    standing: Standing,
     /// What others have lost by it.
     former: Held,
     /// Who held its fields before it did.
     first: Held,
     /// Who held what right after it was last written.
     then: Held,
+}
+
+/// Whether a patch is there, or another one took over what it held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Stands,
+    Ended,
 }
 
 type Held = BTreeMap<Manager, BTreeSet<Leaf>>;
@@ -96,10 +104,19 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
     for _ in 0..steps {
         let which = story.rng.usize(..2);
         match story.rng.u8(..12) {
-            0..5 if made[which].is_none() => made[which] = Some(story.we_patch(which).await),
+            0..5 if made[which].is_none() => {
+                let form = story.some_form();
+                let fields = story.patched_fields(which, form);
+                made[which] = Some(story.we_patch(form, fields, &mut None).await);
+            }
             0..2 => story.we_unpatch(&mut made[which]).await,
             2..5 => story.we_look(&mut made[which]).await,
-            5..7 => story.we_change(which, &mut made[which]).await,
+            5..7 => {
+                if let Some(form) = made[which].as_ref().map(|made| made.form) {
+                    let fields = story.patched_fields(which, form);
+                    story.we_change(&mut made[which], fields, &mut None).await;
+                }
+            }
             7..9 => story.they_apply().await,
             _ => story.they_edit().await,
         }
@@ -114,7 +131,12 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
 impl Story<'_> {
     fn patch_config(&self, form: Form, fields: &Fields) -> Value {
         let text = form.text(fields);
-        configuration(self.world.kubeconfig(), &self.target(), form.attribute(), &text, &[])
+        let adopt = [("adopt", Value::from(true))];
+        configuration(self.world.kubeconfig(), &self.target(), form.attribute(), &text, &adopt)
+    }
+
+    pub(super) fn some_form(&mut self) -> Form {
+        *self.rng.choice(&[Form::Apply, Form::Merge, Form::Json]).unwrap()
     }
 
     /// Each of the patches has fields of its own: two that share one are refused.
@@ -128,14 +150,20 @@ impl Story<'_> {
         fields
     }
 
-    async fn we_patch(&mut self, which: usize) -> Made {
-        let form = *self.rng.choice(&[Form::Apply, Form::Merge, Form::Json]).unwrap();
-        let fields = self.patched_fields(which, form);
+    /// What the other patch has of the same goes to this one.
+    pub(super) async fn we_patch(
+        &mut self,
+        form: Form,
+        fields: Fields,
+        other: &mut Option<Made>,
+    ) -> Made {
         self.tell(format!("we patch {fields:?} by {form:?}"));
         let state = self.applied(form, &fields, None).await.expect("a creation changes something");
         let nobody = Held::new();
         let (former, then, first) = (nobody.clone(), nobody.clone(), nobody);
-        let mut made = Made { state, form, fields, former, then, first };
+        let standing = Standing::Stands;
+        let mut made = Made { state, form, fields, standing, former, then, first };
+        self.we_end(other, &made.fields);
         let before = self.model.clone().unwrap();
         let mut after = before.clone();
         form.write(&mut after, &made.manager(), &made.fields);
@@ -150,15 +178,20 @@ impl Story<'_> {
 
     /// Fields join the patch and leave it. Who took one from the patch in between is no former owner;
     /// who held it before the patch and beside it, and has it no longer, is.
-    async fn we_change(&mut self, which: usize, made: &mut Option<Made>) {
+    pub(super) async fn we_change(
+        &mut self,
+        made: &mut Option<Made>,
+        fields: Fields,
+        other: &mut Option<Made>,
+    ) {
         let Some(had) = made.take() else { return };
-        let fields = self.patched_fields(which, had.form);
         self.tell(format!("we change the patch {:?} to {fields:?}", had.fields));
         let Some(state) = self.applied(had.form, &fields, Some(&had.state)).await else {
             assert_eq!(fields, had.fields, "{}", self.so_far());
             *made = Some(had);
             return;
         };
+        self.we_end(other, &fields);
         let mut after = self.model.clone().unwrap();
         after.hand_back(&had.manager(), |leaf| !fields.contains_key(leaf), &had.former);
         let before = after.clone();
@@ -193,9 +226,24 @@ impl Story<'_> {
         }
         let then = after.owners.clone();
         self.model = Some(after);
-        *made = Some(Made { state, fields, former, then, first, ..had });
+        let standing = Standing::Stands;
+        *made = Some(Made { state, fields, standing, former, then, first, ..had });
         self.agrees().await;
         self.we_look(made).await;
+    }
+
+    /// A patch that takes over what another one means ends that: all of it goes back, as if it had been
+    /// destroyed, though state still has it.
+    fn we_end(&mut self, other: &mut Option<Made>, fields: &Fields) {
+        let meets = |other: &&mut Made| {
+            other.standing == Standing::Stands
+                && other.fields.keys().any(|leaf| fields.contains_key(leaf))
+        };
+        if let Some(other) = other.as_mut().filter(meets) {
+            self.tell(format!("  which ends the other, {:?}", other.fields));
+            other.standing = Standing::Ended;
+            self.model.as_mut().unwrap().hand_back(&other.manager(), |_| true, &other.former);
+        }
     }
 
     /// `None` where no value would change, and nothing is written: not even of a field that is held
@@ -218,8 +266,9 @@ impl Story<'_> {
     }
 
     /// A plan of what stands as we left it is empty; of what others changed it is not.
-    async fn we_look(&mut self, made: &mut Option<Made>) {
-        let Some(made) = made else { return };
+    pub(super) async fn we_look(&mut self, made: &mut Option<Made>) {
+        let stands = |made: &&mut Made| made.standing == Standing::Stands;
+        let Some(made) = made.as_mut().filter(stands) else { return };
         let core = self.world.core();
         let read = core.read(PATCH, &made.state).await.unwrap().present().unwrap();
         let config = self.patch_config(made.form, &made.fields);
@@ -234,7 +283,7 @@ impl Story<'_> {
         }
     }
 
-    async fn we_unpatch(&mut self, made: &mut Option<Made>) {
+    pub(super) async fn we_unpatch(&mut self, made: &mut Option<Made>) {
         let Some(made) = made.take() else { return };
         self.tell(format!("we destroy the patch {:?}", made.fields));
         self.world.core().destroy(PATCH, &made.state).await.unwrap();

@@ -40,6 +40,34 @@ async fn a_map_that_had_our_value_goes_back_past_whoever_took_it_meanwhile() {
 }
 
 #[tokio::test]
+async fn a_map_that_nobody_held_is_nobodys_also_when_somebody_took_it_from_the_patch() {
+    let paused = |on: bool| json!({"op": "add", "path": "/spec/paused", "value": on});
+    let fast = json!({"disk": "fast"});
+    let set = json!({"op": "add", "path": "/spec/template/spec/nodeSelector", "value": fast});
+    let merge = |on: bool| {
+        let spec = json!({"nodeSelector": fast});
+        json!({"spec": {"paused": on, "template": {"spec": spec}}}).to_string()
+    };
+    let operations = |on: bool| json!([set, paused(on)]).to_string();
+    for (attribute, first, then) in [
+        ("merge_patch", merge(true), merge(false)),
+        ("json_patch", operations(true), operations(false)),
+    ] {
+        let ward = Ward::deployment().await;
+        // A patch that ends leaves it to nobody.
+        let state = ward.create(attribute, &first).await;
+        ward.destroy(&state).await;
+        let state = ward.create(attribute, &first).await;
+        select(&ward, "ed", json!({"disk": "slow"})).await;
+        let state = ward.change(attribute, &then, &state).await;
+        ward.settled(attribute, &then, &state).await;
+        ward.destroy(&state).await;
+        let holders = selectors(&owners(&ward.live().await));
+        assert_eq!(holders, Vec::<String>::new(), "{attribute}");
+    }
+}
+
+#[tokio::test]
 async fn a_map_that_left_when_others_had_removed_it_is_nobodys_when_it_comes_back() {
     let ward = ward().await;
     let replicas = r#"{"op": "replace", "path": "/spec/replicas", "value": 1}"#;

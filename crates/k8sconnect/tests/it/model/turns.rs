@@ -1,0 +1,65 @@
+//! Stories of two patches that mean the same fields by turns: whichever takes one over ends the other,
+//! which may take it back, while others write the same fields. In the end everything is with whom it was
+//! taken from, and nothing of either patch is left.
+
+use super::Story;
+use super::patched::{Form, Made};
+use super::server::{Conflicts, Fields, LEAVES, Leaf, Server};
+use crate::world::World;
+
+pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
+    let mut story = Story::new(world, "turns", seed);
+    let whole: Fields = LEAVES.into_iter().map(|leaf| (leaf, 0)).collect();
+    story.tell("helm makes it".into());
+    world.cluster.act_as("helm").apply(story.body(&whole)).await.unwrap();
+    let mut model = Server::default();
+    model.apply("helm", &whole, Conflicts::Force);
+    story.model = Some(model);
+    let (mut one, mut two): (Option<Made>, Option<Made>) = (None, None);
+    for _ in 0..steps {
+        let (made, other) = match story.rng.bool() {
+            true => (&mut one, &mut two),
+            false => (&mut two, &mut one),
+        };
+        match story.rng.u8(..12) {
+            0..7 => story.we_take(made, other).await,
+            7 => story.we_unpatch(made).await,
+            8 => story.we_look(made).await,
+            9..11 => story.they_apply().await,
+            _ => story.they_edit().await,
+        }
+        story.agrees().await;
+    }
+    for made in [&mut one, &mut two] {
+        story.we_unpatch(made).await;
+        story.agrees().await;
+    }
+    let left = story.live().await.unwrap()["metadata"].to_string();
+    assert!(!left.contains("k8sconnect"), "{left}\n{}", story.so_far());
+}
+
+impl Story<'_> {
+    async fn we_take(&mut self, made: &mut Option<Made>, other: &mut Option<Made>) {
+        match made.as_ref().map(|made| made.form) {
+            Some(form) => {
+                let fields = self.fields_for(form);
+                self.we_change(made, fields, other).await;
+            }
+            None => {
+                let form = self.some_form();
+                let fields = self.fields_for(form);
+                *made = Some(self.we_patch(form, fields, other).await);
+            }
+        }
+    }
+
+    fn fields_for(&mut self, form: Form) -> Fields {
+        let all: Vec<_> = LEAVES.into_iter().filter(|leaf| form.reaches(*leaf)).collect();
+        let least = *self.rng.choice(&[Leaf::Title, Leaf::Walled, Leaf::Seal]).unwrap();
+        let mut fields: Fields = [(least, self.rng.u8(..least.choices()))].into();
+        for leaf in self.some_of(&all, 0.4) {
+            fields.insert(leaf, self.rng.u8(..leaf.choices()));
+        }
+        fields
+    }
+}
