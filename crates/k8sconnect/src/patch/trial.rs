@@ -108,8 +108,7 @@ impl Trial {
                 let unrecorded = held.unrecorded();
                 let mut fields = held.patched(live);
                 fields.retain(|field| {
-                    self.outcome.leaves.0.contains_key(&field.path)
-                        && !unrecorded.contains(&field.path.shown())
+                    self.is_still_meant(&field.path) && !unrecorded.contains(&field.path.shown())
                 });
                 fields
             }
@@ -127,6 +126,14 @@ impl Trial {
             company,
         });
         Ok(record(former, Loss { lost: &self.verdict.lost, after: &after, tenure }))
+    }
+
+    /// Whether the patch means a field, or the whole that it is a part of, or parts of it: another form
+    /// may name it otherwise.
+    fn is_still_meant(&self, path: &FieldPath) -> bool {
+        let leaves = &self.outcome.leaves.0;
+        let below = || leaves.range(path..).next().is_some_and(|(leaf, _)| leaf.starts_with(path));
+        self.outcome.leaves_out([path].into_iter()).is_empty() || below()
     }
 
     /// Of the fields that join the patch, those that do not go back to who holds them now, with who

@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 use tfplugin::Value;
-use tfplugin::harness::{Action, State};
+use tfplugin::harness::{Action, PlanOutcome, State};
 
 use super::Story;
 use super::server::{Conflicts, Fields, LEAVES, Leaf, Manager, Server, spec};
 use crate::patch::{PATCH, configuration, id, said};
 use crate::world::World;
+
+/// What a patch wants of a field that it takes away.
+pub(super) const GONE: u8 = u8::MAX;
 
 /// How a patch is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,11 @@ impl Form {
         }
     }
 
+    /// Whether it can take a field away, and nothing with it.
+    pub(super) fn removes(self, leaf: Leaf) -> bool {
+        self != Self::Apply && matches!(leaf, Leaf::Title | Leaf::Walled)
+    }
+
     /// A merge patch writes lists as a whole, and an operation needs the map that it adds to.
     pub(super) fn reaches(self, leaf: Leaf) -> bool {
         match leaf {
@@ -40,12 +48,19 @@ impl Form {
     }
 
     fn text(self, fields: &Fields) -> String {
-        let spec = spec(fields);
+        let (gone, set): (Fields, Fields) = fields.iter().partition(|(_, choice)| **choice == GONE);
+        let mut spec = spec(&set);
         match self {
-            Self::Apply | Self::Merge => json!({"spec": spec}).to_string(),
+            Self::Apply | Self::Merge => {
+                gone.keys().for_each(|leaf| spec[leaf.name()] = Json::Null);
+                json!({"spec": spec}).to_string()
+            }
             Self::Json => {
-                let add = |(name, value): (&String, &Json)| json!({"op": "add", "path": format!("/spec/{name}"), "value": value});
-                json!(spec.as_object().unwrap().iter().map(add).collect::<Vec<_>>()).to_string()
+                let at = |name: &str| format!("/spec/{name}");
+                let remove = |leaf: &Leaf| json!({"op": "remove", "path": at(leaf.name())});
+                let add = |(name, value): (&String, &Json)| json!({"op": "add", "path": at(name), "value": value});
+                let set = spec.as_object().unwrap().iter().map(add);
+                json!(gone.keys().map(remove).chain(set).collect::<Vec<_>>()).to_string()
             }
         }
     }
@@ -55,8 +70,9 @@ impl Form {
         match self {
             Self::Apply => drop(model.apply(&who.0, fields, Conflicts::Force)),
             Self::Merge | Self::Json => {
-                let set = fields.iter().map(|(leaf, choice)| (*leaf, Some(*choice))).collect();
-                model.update(&who.0, &set);
+                let wanted = |choice: &u8| (*choice != GONE).then_some(*choice);
+                let all = fields.iter().map(|(leaf, choice)| (*leaf, wanted(choice))).collect();
+                model.update(&who.0, &all);
             }
         }
     }
@@ -65,7 +81,7 @@ impl Form {
 /// A patch that was applied.
 pub(super) struct Made {
     state: State,
-    pub(super) form: Form,
+    form: Form,
     fields: Fields,
     standing: Standing,
     /// What others have lost by it.
@@ -86,9 +102,27 @@ enum Standing {
 type Held = BTreeMap<Manager, BTreeSet<Leaf>>;
 
 impl Made {
-    fn manager(&self) -> Manager {
-        let operation = if self.form == Form::Apply { "Apply" } else { "Update" };
+    /// Under which it writes in a form. One that was written in several may hold fields under both.
+    fn manager(&self, form: Form) -> Manager {
+        let operation = if form == Form::Apply { "Apply" } else { "Update" };
         (format!("k8sconnect-patch-{}", id(&self.state)), operation)
+    }
+
+    /// Whether a field has other paths in another form: a map is a whole to who applies it, and each of
+    /// its entries a field of its own elsewhere.
+    pub(super) fn names_otherwise(&self, leaf: Leaf, form: Form) -> bool {
+        let respelt = (self.form == Form::Apply) != (form == Form::Apply);
+        leaf == Leaf::Seal && respelt && self.fields.contains_key(&leaf)
+    }
+
+    fn managers(&self) -> [Manager; 2] {
+        [self.manager(Form::Apply), self.manager(Form::Merge)]
+    }
+
+    fn hand_back(&self, model: &mut Server, leaving: impl Fn(&Leaf) -> bool) {
+        for manager in self.managers() {
+            model.hand_back(&manager, &leaving, &self.former);
+        }
     }
 }
 
@@ -114,7 +148,7 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
             5..7 => {
                 if let Some(form) = made[which].as_ref().map(|made| made.form) {
                     let fields = story.patched_fields(which, form);
-                    story.we_change(&mut made[which], fields, &mut None).await;
+                    story.we_change(&mut made[which], form, fields, &mut None).await;
                 }
             }
             7..9 => story.they_apply().await,
@@ -158,7 +192,8 @@ impl Story<'_> {
         other: &mut Option<Made>,
     ) -> Made {
         self.tell(format!("we patch {fields:?} by {form:?}"));
-        let state = self.applied(form, &fields, None).await.expect("a creation changes something");
+        let applied = self.applied(form, &fields, None).await;
+        let (state, _) = applied.expect("a creation changes something");
         let nobody = Held::new();
         let (former, then, first) = (nobody.clone(), nobody.clone(), nobody);
         let standing = Standing::Stands;
@@ -166,7 +201,7 @@ impl Story<'_> {
         self.we_end(other, &made.fields);
         let before = self.model.clone().unwrap();
         let mut after = before.clone();
-        form.write(&mut after, &made.manager(), &made.fields);
+        form.write(&mut after, &made.manager(form), &made.fields);
         made.former = after.lost_since(&before);
         made.first = before.owners.clone();
         made.then = after.owners.clone();
@@ -181,24 +216,30 @@ impl Story<'_> {
     pub(super) async fn we_change(
         &mut self,
         made: &mut Option<Made>,
+        form: Form,
         fields: Fields,
         other: &mut Option<Made>,
     ) {
         let Some(had) = made.take() else { return };
-        self.tell(format!("we change the patch {:?} to {fields:?}", had.fields));
-        let Some(state) = self.applied(had.form, &fields, Some(&had.state)).await else {
+        self.tell(format!("we change the patch {:?} to {fields:?} by {form:?}", had.fields));
+        let Some((state, told)) = self.applied(form, &fields, Some(&had.state)).await else {
             assert_eq!(fields, had.fields, "{}", self.so_far());
             *made = Some(had);
             return;
         };
         self.we_end(other, &fields);
         let mut after = self.model.clone().unwrap();
-        after.hand_back(&had.manager(), |leaf| !fields.contains_key(leaf), &had.former);
+        had.hand_back(&mut after, |leaf| !fields.contains_key(leaf));
         let before = after.clone();
-        had.form.write(&mut after, &had.manager(), &fields);
+        if had.standing == Standing::Stands {
+            let leaving = had.fields.keys().filter(|leaf| !fields.contains_key(leaf));
+            self.was_told(leaving, &told, &before);
+        }
+        form.write(&mut after, &had.manager(form), &fields);
         let mut former = had.former.clone();
         former.values_mut().for_each(|lost| lost.retain(|leaf| fields.contains_key(leaf)));
-        let lost = after.lost_since(&before);
+        let mut lost = after.lost_since(&before);
+        lost.retain(|who, _| !had.managers().contains(who));
         let mut first = had.first.clone();
         first.values_mut().for_each(|held| held.retain(|leaf| fields.contains_key(leaf)));
         for leaf in fields.keys() {
@@ -227,7 +268,7 @@ impl Story<'_> {
         let then = after.owners.clone();
         self.model = Some(after);
         let standing = Standing::Stands;
-        *made = Some(Made { state, fields, standing, former, then, first, ..had });
+        *made = Some(Made { state, form, fields, standing, former, then, first });
         self.agrees().await;
         self.we_look(made).await;
     }
@@ -242,13 +283,18 @@ impl Story<'_> {
         if let Some(other) = other.as_mut().filter(meets) {
             self.tell(format!("  which ends the other, {:?}", other.fields));
             other.standing = Standing::Ended;
-            self.model.as_mut().unwrap().hand_back(&other.manager(), |_| true, &other.former);
+            other.hand_back(self.model.as_mut().unwrap(), |_| true);
         }
     }
 
     /// `None` where no value would change, and nothing is written: not even of a field that is held
     /// by somebody else meanwhile and has the value that we want.
-    async fn applied(&self, form: Form, fields: &Fields, prior: Option<&State>) -> Option<State> {
+    async fn applied(
+        &self,
+        form: Form,
+        fields: &Fields,
+        prior: Option<&State>,
+    ) -> Option<(State, Vec<String>)> {
         let config = self.patch_config(form, fields);
         let core = self.world.core();
         let prior = match prior {
@@ -262,7 +308,7 @@ impl Story<'_> {
         }
         let applied = self.world.core().apply(PATCH, &config, prior.as_ref(), &plan).await;
         let applied = applied.unwrap_or_else(|failure| panic!("{failure}\n{}", self.so_far()));
-        Some(applied.present().unwrap())
+        Some((applied.present().unwrap(), lines(&plan)))
     }
 
     /// A plan of what stands as we left it is empty; of what others changed it is not.
@@ -275,7 +321,8 @@ impl Story<'_> {
         let plan = core.plan(PATCH, &config, Some(&read)).await;
         let plan = plan.unwrap_or_else(|failure| panic!("{failure}\n{}", self.so_far()));
         let values = &self.model.as_ref().unwrap().values;
-        let stands = made.fields.iter().all(|(leaf, choice)| values.get(leaf) == Some(choice));
+        let stands = |(leaf, choice): (&Leaf, &u8)| *choice == *values.get(leaf).unwrap_or(&GONE);
+        let stands = made.fields.iter().all(stands);
         let shown = said(&plan.diagnostics);
         match stands {
             true => assert_eq!(plan.action, Action::NoOp, "{shown}\n{}", self.so_far()),
@@ -286,7 +333,41 @@ impl Story<'_> {
     pub(super) async fn we_unpatch(&mut self, made: &mut Option<Made>) {
         let Some(made) = made.take() else { return };
         self.tell(format!("we destroy the patch {:?}", made.fields));
-        self.world.core().destroy(PATCH, &made.state).await.unwrap();
-        self.model.as_mut().unwrap().hand_back(&made.manager(), |_| true, &made.former);
+        let core = self.world.core();
+        let read = core.read(PATCH, &made.state).await.unwrap().present().unwrap();
+        let plan = core.plan_destroy(PATCH, &read).await.unwrap();
+        self.world.core().destroy(PATCH, &read).await.unwrap();
+        made.hand_back(self.model.as_mut().unwrap(), |_| true);
+        let model = self.model.as_ref().unwrap();
+        self.was_told(made.fields.keys(), &lines(&plan), model);
     }
+
+    /// What the plan said of fields that go back is what became of them.
+    fn was_told<'a>(
+        &self,
+        leaves: impl Iterator<Item = &'a Leaf>,
+        told: &[String],
+        model: &Server,
+    ) {
+        for leaf in leaves.filter(|leaf| matches!(leaf, Leaf::Title | Leaf::Walled)) {
+            let path = format!("  {} ", leaf.pattern());
+            let line = told.iter().find_map(|line| line.strip_prefix(&path)).unwrap_or("(nothing)");
+            let holders = model.holders(*leaf);
+            let right = match (model.values.contains_key(leaf), holders.is_empty()) {
+                (false, _) => line == "stays absent",
+                (true, true) => line == "stays as it is, held by nobody",
+                (true, false) => {
+                    let names = line.matches("` (").count();
+                    let named = |who: &&Manager| line.contains(&format!("`{}` ({}", who.0, who.1));
+                    holders.iter().all(named) && names == holders.len()
+                }
+            };
+            assert!(right, "{leaf:?} {line}, and is held by {holders:?}\n{}", self.so_far());
+        }
+    }
+}
+
+fn lines(plan: &PlanOutcome) -> Vec<String> {
+    let details = plan.diagnostics.iter().flat_map(|one| one.detail.lines());
+    details.map(ToOwned::to_owned).collect()
 }

@@ -71,6 +71,19 @@ impl Leaf {
         }
     }
 
+    /// What it is called in the spec.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Area => "area",
+            Self::Title => "title",
+            Self::Walled => "walled",
+            Self::Label(_) => "labels",
+            Self::Seal => "seal",
+            Self::Tag(_) => "tags",
+            Self::Bed(_) => "beds",
+        }
+    }
+
     /// What an object holds of it.
     fn found(self, spec: &Json) -> Option<u8> {
         let value = match self {

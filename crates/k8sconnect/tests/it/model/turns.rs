@@ -1,9 +1,9 @@
-//! Stories of two patches that mean the same fields by turns: whichever takes one over ends the other,
-//! which may take it back, while others write the same fields. In the end everything is with whom it was
+//! Stories of two patches that mean the same fields by turns and in any form: whichever takes one over
+//! ends the other, which may take it back, while others write the same fields. In the end everything is with whom it was
 //! taken from, and nothing of either patch is left.
 
 use super::Story;
-use super::patched::{Form, Made};
+use super::patched::{Form, GONE, Made};
 use super::server::{Conflicts, Fields, LEAVES, Leaf, Server};
 use crate::world::World;
 
@@ -40,16 +40,16 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
 
 impl Story<'_> {
     async fn we_take(&mut self, made: &mut Option<Made>, other: &mut Option<Made>) {
-        match made.as_ref().map(|made| made.form) {
-            Some(form) => {
-                let fields = self.fields_for(form);
-                self.we_change(made, fields, other).await;
-            }
-            None => {
-                let form = self.some_form();
-                let fields = self.fields_for(form);
-                *made = Some(self.we_patch(form, fields, other).await);
-            }
+        let form = self.some_form();
+        let mut fields = self.fields_for(form);
+        // A form that names the parts of a whole knows who has them now, and not who had the whole.
+        if made.as_ref().is_some_and(|made| made.names_otherwise(Leaf::Seal, form)) {
+            fields.remove(&Leaf::Seal);
+            fields.entry(Leaf::Title).or_insert(0);
+        }
+        match made {
+            Some(_) => self.we_change(made, form, fields, other).await,
+            None => *made = Some(self.we_patch(form, fields, other).await),
         }
     }
 
@@ -59,6 +59,11 @@ impl Story<'_> {
         let mut fields: Fields = [(least, self.rng.u8(..least.choices()))].into();
         for leaf in self.some_of(&all, 0.4) {
             fields.insert(leaf, self.rng.u8(..leaf.choices()));
+        }
+        for (leaf, choice) in &mut fields {
+            if form.removes(*leaf) && self.rng.f64() < 0.3 {
+                *choice = GONE;
+            }
         }
         fields
     }

@@ -68,6 +68,21 @@ async fn a_map_that_nobody_held_is_nobodys_also_when_somebody_took_it_from_the_p
 }
 
 #[tokio::test]
+async fn who_took_a_map_from_the_patch_is_no_former_owner_though_another_form_names_it_by_its_parts()
+ {
+    let text = selecting(&json!({"disk": "fast"}));
+    for (first, then) in [("patch", "merge_patch"), ("merge_patch", "patch")] {
+        let ward = Ward::deployment().await;
+        let state = ward.create(first, &text).await;
+        select(&ward, "ed", json!({"disk": "slow"})).await;
+        let state = ward.change(then, &text, &state).await;
+        ward.settled(then, &text, &state).await;
+        ward.destroy(&state).await;
+        assert_eq!(selectors(&owners(&ward.live().await)), Vec::<String>::new(), "{first}");
+    }
+}
+
+#[tokio::test]
 async fn a_map_that_left_when_others_had_removed_it_is_nobodys_when_it_comes_back() {
     let ward = ward().await;
     let replicas = r#"{"op": "replace", "path": "/spec/replicas", "value": 1}"#;
