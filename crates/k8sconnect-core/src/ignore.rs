@@ -29,7 +29,7 @@ use crate::text::distance;
 
 pub(crate) use edit::put;
 use edit::take;
-use unheld::unheld;
+use unheld::{named, unheld};
 
 /// One entry of what the user wants ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +100,18 @@ impl Ignoring {
 
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty() && self.yielded.is_empty()
+    }
+
+    /// What managers that the user yields to held once and do no longer.
+    pub fn given_up_since(&self, then: &Owners) -> FieldSet {
+        let mut given_up = FieldSet::default();
+        for (name, fields) in &self.yielded {
+            let theirs = then.0.iter().filter(|owner| owner.manager.name == *name);
+            for held in theirs {
+                given_up = given_up.union(&held.fields.difference(fields));
+            }
+        }
+        given_up
     }
 
     /// The fields of a set that are ignored, seen on an object.
@@ -289,6 +301,8 @@ pub fn unsent(
 ) -> Vec<FieldPath> {
     let known = owners.0.iter().fold(FieldSet::default(), |all, o| all.union(&o.fields));
     let mut found = leaves_of(written, &known, live).leaves();
+    let items = unheld(written, &known, live).into_iter();
+    found.extend(items.filter_map(|place| named(&place, written, &known)));
     found.retain(|path| {
         at_written(sent, path).is_none()
             && at_written(before, path).is_none()

@@ -18,8 +18,8 @@ mod words;
 
 use serde_json::Value;
 
-use crate::field::FieldPath;
-use crate::field::walk::at_written;
+use crate::field::walk::{at_written, step};
+use crate::field::{FieldPath, PathElement};
 use crate::rejection::{Cause, Rejection, Status};
 
 pub use changed::changed;
@@ -78,6 +78,8 @@ pub fn suspects(refused: &Status, body: &Value) -> Suspicion {
             }
             // The server does not tell a dot in a key from a step.
             None if is_of_wrong_type && has_empty_at(body, &cause.field) => Some(Emptying::Written),
+            // The place of an item is another on the object than in the body.
+            None if is_of_wrong_type && has_null_at(body, path.elements()) => None,
             // What is not sent can be of a wrong type only by what the server makes of it.
             None if is_of_wrong_type => Some(Emptying::LeftOut),
             _ => None,
@@ -112,6 +114,18 @@ fn has_empty_at(body: &Value, text: &str) -> bool {
             rest.is_some_and(|rest| has_empty_at(inner, rest))
         }),
         _ => false,
+    }
+}
+
+/// Whether a null is written there, in whichever items.
+fn has_null_at(body: &Value, path: &[PathElement]) -> bool {
+    match (path.split_first(), body) {
+        (None, value) => value.is_null(),
+        (Some((PathElement::Field(_), _)), Value::Array(_)) => false,
+        (Some((_, rest)), Value::Array(items)) => items.iter().any(|item| has_null_at(item, rest)),
+        (Some((element, rest)), value) => {
+            step(value, element).is_some_and(|inner| has_null_at(inner, rest))
+        }
     }
 }
 
@@ -325,6 +339,15 @@ mod tests {
         let refused = refused("spec.labels must be of type object", &[null.clone(), unchecked]);
         let emptied = Suspicion::Emptied(null, Emptying::LeftOut);
         assert_eq!(suspects(&refused, &json!({"spec": {"area": 5}})), emptied);
+    }
+
+    #[test]
+    fn a_null_in_an_item_is_the_users_own_wherever_the_item_stands_on_the_object() {
+        let null = cause("spec.items[2].v", "FieldValueTypeInvalid");
+        let refused = refused("must be of type string", &[null]);
+        let body = json!({"spec": {"items": [{"name": "a", "v": null}]}});
+        let suspicion = suspects(&refused, &body);
+        assert!(matches!(suspicion, Suspicion::Fields(_)), "{suspicion:?}");
     }
 
     #[test]

@@ -180,10 +180,14 @@ impl Planner<'_> {
         prior: Prior<'_>,
         shown: Option<&BTreeMap<String, String>>,
     ) -> Glance {
-        let kept = prior.kept.map(|kept| by_path_text(&self.kept_texts(kept, &Value::Null)));
-        let settled =
-            self.wants_the_same(desired, prior) && kept.is_some() && kept.as_ref() == shown;
-        if settled { Glance::Settled } else { Glance::Ask }
+        let is_shown = |kept: &Kept| {
+            Some(&by_path_text(&self.kept_texts(kept, &Value::Null))) == shown
+                && !self.is_given_back(prior, kept)
+        };
+        match self.wants_the_same(desired, prior) && prior.kept.is_some_and(is_shown) {
+            true => Glance::Settled,
+            false => Glance::Ask,
+        }
     }
 
     /// Whether nothing that is wanted differs from what was: body, what is ignored, what is hidden.
@@ -209,9 +213,17 @@ impl Planner<'_> {
             && metadata["annotations"][ID_ANNOTATION].as_str() == Some(prior.id)
             && metadata.get("deletionTimestamp").is_none()
             && (matches!(owners, Cow::Borrowed(_)) || self.our_fields(&owners, live) == ours)
+            && !self.is_given_back(prior, kept)
             && projection.shows(&self.kept_texts(kept, live), prior.key);
         let condition = if as_left { Condition::AsLeft } else { Condition::Otherwise };
         Ok(Refreshed { projection, condition })
+    }
+
+    /// Whether a manager that the user yields to has let go of something that the user wrote.
+    fn is_given_back(self, prior: Prior<'_>, kept: &Kept) -> bool {
+        let given_up = self.ignoring.given_up_since(&kept.owners);
+        let written = prior.manifest.as_applied();
+        given_up.leaves().iter().any(|path| at_written(&written, path).is_some())
     }
 
     /// Judges the answer to a dry-run. `live` is the object as it was read before, if this run

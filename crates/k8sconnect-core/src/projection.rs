@@ -217,8 +217,15 @@ impl Walk<'_, '_> {
     }
 
     fn leaf(&mut self, value: &Value, written: Option<&Value>, path: &FieldPath) {
+        // A list that is recorded as ours without its items is ours as a whole, with what the server
+        // put in.
+        let is_whole_list = value.is_array()
+            && self.held_by_us(path)
+            && self.others_at(path).all(FieldSet::is_leaf);
         let nothing = match written {
-            Some(written) if is_empty(written) && holds_something(value) => Some(written),
+            Some(written) if is_empty(written) && holds_something(value) && !is_whole_list => {
+                Some(written)
+            }
             // No opinion was written; what is in it is others'.
             Some(Value::Null) if is_container(value) || value.is_null() => None,
             _ => return self.emit(path, value.clone()),

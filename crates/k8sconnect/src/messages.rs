@@ -58,7 +58,7 @@ fn without_picture(words: &str) -> String {
         return words.to_owned();
     };
     let marked = |marks: &'static [char]| move |line: &str| line.starts_with(marks);
-    let pictured = rest.lines().all(marked(&[' ', '\u{a0}', '+', '-']))
+    let pictured = rest.lines().all(marked(&[' ', '\u{a0}', '+', '-', '@']))
         && rest.lines().any(marked(&['+', '-']));
     match pictured {
         true => format!("{first} … ({})", count(rest.lines().count(), "more line")),

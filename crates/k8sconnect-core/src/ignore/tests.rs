@@ -323,3 +323,17 @@ fn what_is_ignored_from_the_start_and_not_there_is_never_sent() {
     let shown: Vec<_> = found.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["data.new"]);
 }
+
+#[test]
+fn an_item_that_is_ignored_from_the_start_is_told_by_its_key() {
+    let env = |names: &[&str]| -> Value { names.iter().map(|it| json!({"name": it})).collect() };
+    let body = |names: &[&str]| json!({"env": env(names), "set": ["a"]});
+    let owners = owners(&[(US, json!({"f:env": {"k:{\"name\":\"A\"}": {"f:name": {}}}}))]);
+    for pattern in ["env", "env[*]", "env[name=C]"] {
+        let (before, written, live) = (body(&["A", "B"]), body(&["A", "B", "C"]), body(&["A"]));
+        let sent = ignoring(&[pattern]).body(&written, &live, &owners, US);
+        let found = unsent([&before, &written, &sent], &live, &owners);
+        let shown: Vec<_> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["env[name=C]"], "{pattern}");
+    }
+}

@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::holds_something;
-use crate::field::walk::{Items, step};
-use crate::field::{FieldPath, FieldSet, PathElement};
+use crate::field::walk::{Items, at_written, step};
+use crate::field::{Atom, FieldPath, FieldSet, PathElement};
 
 /// The paths of such items, in the order in which they are written. What is inside of one is a
 /// part of it, and not told apart.
@@ -15,6 +15,25 @@ pub(super) fn unheld(written: &Value, known: &FieldSet, live: &Value) -> Vec<Fie
     let mut found = Vec::new();
     collect(written, known, Some(live), &mut FieldPath::default(), &mut found);
     found
+}
+
+/// The path of such an item by what the others in its list go by, where there are any.
+pub(super) fn named(place: &FieldPath, written: &Value, known: &FieldSet) -> Option<FieldPath> {
+    let mut path = place.clone();
+    path.pop();
+    let item = at_written(written, place)?;
+    let name = known.below(&path)?.children().find_map(|(sibling, _)| match sibling {
+        // A key field that is left out has a default, which only the server knows.
+        PathElement::Key(keys) => {
+            let given = keys.keys().filter(|name| !item[name.as_str()].is_null());
+            let key = given.map(|name| (name.clone(), Atom(item[name.as_str()].clone())));
+            Some(PathElement::key(key.collect()))
+        }
+        PathElement::Value(_) => Some(PathElement::Value(Atom(item.clone()))),
+        PathElement::Field(_) | PathElement::Index(_) => None,
+    })?;
+    path.push(name);
+    Some(path)
 }
 
 fn collect(

@@ -138,9 +138,17 @@ fn what_is_written_null_shows_nothing_whoever_fills_it_and_when() {
 #[test]
 fn a_list_written_empty_shows_the_same_whatever_others_put_into_it() {
     let live = object(json!({"f:m": {"f:x": {}}}), json!({"m": {"x": ["theirs"]}}));
-    let filled = also_held(live.clone(), json!({"f:m": {"f:x": {"v:\"theirs\"": {}}}}));
-    for live in [live, filled] {
-        assert_eq!(shown(&live, &json!({"m": {"x": []}})), pairs([("m.x", "[]")]));
+    let filled = also_held(live, json!({"f:m": {"f:x": {"v:\"theirs\"": {}}}}));
+    assert_eq!(shown(&filled, &json!({"m": {"x": []}})), pairs([("m.x", "[]")]));
+}
+
+#[test]
+fn a_list_that_is_ours_as_a_whole_shows_what_the_server_put_into_it() {
+    let live = object(json!({"f:tolerations": {}}), json!({"tolerations": ["default"]}));
+    let shared = also_held(live.clone(), json!({"f:tolerations": {}}));
+    for live in [live, shared] {
+        let shown = shown(&live, &json!({"tolerations": []}));
+        assert_eq!(shown, pairs([("tolerations", r#"["default"]"#)]));
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod subject;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::conflict;
@@ -13,7 +13,7 @@ use k8sconnect_core::field::{FieldPath, walk};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::immutable::{Emptying, names_status};
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::owners::Owners;
+use k8sconnect_core::owners::{Owners, Ownership};
 use k8sconnect_core::projection::CONCEALED_VALUE;
 use k8sconnect_core::rejection::{Cause, Rejection, Status};
 use k8sconnect_core::scrub::WITHHELD;
@@ -129,17 +129,20 @@ pub(crate) fn refused<'a>(subject: impl Into<Subject<'a>>, status: &Status) -> D
     on_body(subject.manifest, Diagnostic::error(format!("{} {what}", subject.key()), detail))
 }
 
-/// A null is sent, and empties what the server or others have filled in since.
+/// A null or an empty text is sent, and empties what the server or others have filled in since.
 pub(super) fn emptied_by_null(subject: Subject<'_>, status: &Status) -> String {
-    let fields = subject.nulled(status);
-    if fields.is_empty() {
+    let mut by_word: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (field, word) in subject.nulled(status) {
+        by_word.entry(word).or_default().push(format!("`{field}`"));
+    }
+    if by_word.is_empty() {
         return String::new();
     }
-    let fields: Vec<_> = fields.iter().map(|field| format!("`{field}`")).collect();
+    let says = by_word.iter().map(|(word, fields)| format!("`{word}` for {}", fields.join(", ")));
     format!(
-        "`yaml_body` says `null` for {}, which asks the server to empty what the object has there. To \
-         leave it as it is, remove that from `yaml_body`.",
-        fields.join(", ")
+        "`yaml_body` says {}, which asks the server to empty what the object has there. To leave it as \
+         it is, remove that from `yaml_body`.",
+        says.collect::<Vec<_>>().join(" and ")
     )
 }
 
@@ -202,14 +205,20 @@ pub(crate) fn emptied(
     cause: &Cause,
     how: Emptying,
 ) -> Diagnostic {
+    let holders = others_in(subject, &cause.field);
     let way_out = match how {
-        Emptying::Written => {
+        Emptying::Written if holders.is_empty() => {
             "Leave the field out of `yaml_body` altogether instead of writing it empty.".to_owned()
         }
-        Emptying::LeftOut => format!(
-            "Somebody else holds it and nothing in it, so that it does not go with the last that you \
-             have in it. Keep something in it in `yaml_body`, or remove `{}` from the object once, as \
-             with `kubectl edit`, and plan again.",
+        Emptying::Written | Emptying::LeftOut => format!(
+            "It does not go with the last that you have in it: {} it, or a part that cannot stand \
+             alone. Keep something in it in `yaml_body`, or remove `{}` from the object once, as with \
+             `kubectl edit`, and plan again.",
+            match holders.as_slice() {
+                [] => "somebody else holds".to_owned(),
+                [one] => format!("{one} holds"),
+                several => format!("{} hold", several.join(", ")),
+            },
             cause.field
         ),
     };
@@ -223,6 +232,15 @@ pub(crate) fn emptied(
         ]),
     );
     on_body(subject.manifest, diagnostic)
+}
+
+/// Who else holds a field, or a part of it.
+fn others_in(subject: Subject<'_>, field: &str) -> Vec<String> {
+    let live = subject.former.unwrap_or(&Value::Null);
+    let owners = Owners::of_object(live).unwrap_or_default();
+    let path = field.parse::<FieldPath>().unwrap_or_default();
+    let holds = |other: &&Ownership| other.fields.below(&path).is_some();
+    owners.others(MANAGER).filter(holds).map(|other| manager(&other.manager)).collect()
 }
 
 /// Fields that others hold, where nothing is to be taken by force. What the object tells of them is
@@ -306,7 +324,7 @@ pub(super) fn said(code: u16, words: &str) -> String {
     if words.is_empty() {
         return format!("The API server gave no reason (HTTP {code}).");
     }
-    format!("The API server said (HTTP {code}): {words}")
+    format!("The API server said (HTTP {code}): {}", words.trim_end())
 }
 
 /// What a refusal comes to, and what to do about it.

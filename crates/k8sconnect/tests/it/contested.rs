@@ -203,6 +203,20 @@ async fn what_a_plan_without_a_refresh_told_its_apply_does_not_repeat() {
 
 /// The server removes a map or an item with the last who holds it, whatever others put into it.
 #[tokio::test]
+async fn whoever_keeps_a_list_from_being_emptied_is_named_with_a_way_that_works() {
+    let story = Story::new().await;
+    let state = story.create(&json!({"keyed": [{"name": "a"}], "free": {"r": 1}})).await;
+    story.rival(json!({"spec": {"keyed": [{"name": "a", "texts": {"theirs": "1"}}]}})).await;
+    for spec in [json!({"keyed": [], "free": {"r": 1}}), json!({"free": {"r": 1}})] {
+        let refused = refused(story.plan(&spec, &state).await);
+        assert!(refused.contains("`spec.keyed` cannot be emptied like this"), "{refused}");
+        assert!(refused.contains("`rival` (Update, "), "{refused}");
+    }
+    story.rival(json!({"spec": {"keyed": null}})).await;
+    story.plan(&json!({"free": {"r": 1}}), &state).await.unwrap();
+}
+
+#[tokio::test]
 async fn what_others_put_into_what_we_drop_is_told_before_it_goes() {
     let story = Story::new().await;
     let whole = json!({

@@ -328,3 +328,63 @@ async fn a_new_field_that_is_ignored_from_the_start_is_told_not_to_be_sent() {
     assert_eq!(live["data"]["new"], "x");
     assert_eq!(replan(&world, &config, &state).await.unwrap().action, Action::NoOp);
 }
+
+#[tokio::test]
+async fn a_new_item_that_is_ignored_from_the_start_is_told_by_its_key() {
+    let world = World::new().await;
+    let body = |env: &str| deployment(&world, &format!("web:1, env: [{env}]"));
+    let state = world.create(&body("{name: A, value: '1'}")).await.unwrap();
+    let more = world.config(&body("{name: A, value: '1'}, {name: C, value: '3'}"));
+    for ignored in ["env", "env[*]", "env[name=C]"] {
+        let ignored = format!("spec.template.spec.containers[name=web].{ignored}");
+        let plan = replan(&world, &with(more.clone(), &[ignoring(&[&ignored])]), &state).await;
+        let told = said(&plan.unwrap().diagnostics);
+        assert!(told.contains("1 new field will not be sent"), "{told}");
+        assert!(told.contains("containers[name=web].env[name=C]"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_changed_while_it_was_ignored_is_nobody_elses_change() {
+    let world = World::new().await;
+    let config = |value: &str, entries: &[&str]| {
+        let mut map = object("v1", "ConfigMap", "a", world.namespace.name());
+        map["data"] = json!({"a": value});
+        with(world.config(&map.to_string()), &[ignoring(entries)])
+    };
+    let state = world.core().create(OBJECT, &config("1", &["data.a"])).await.unwrap();
+    let plan = replan(&world, &config("2", &[]), &state).await.unwrap();
+    assert_eq!((said(&plan.diagnostics).as_str(), plan.action), ("", Action::Update));
+    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "a");
+    let theirs = json!({"data": {"a": "theirs"}});
+    world.cluster.act_as("rival").merge_patch(&target, theirs).await.unwrap();
+    let plan = replan(&world, &config("2", &[]), &state).await.unwrap();
+    let told = said(&plan.diagnostics);
+    assert!(told.contains("changed outside of Terraform") && told.contains("`rival`"), "{told}");
+}
+
+#[tokio::test]
+async fn what_a_manager_gives_back_is_set_again() {
+    let world = World::new().await;
+    let body = |other: &str| {
+        let mut map = object("v1", "ConfigMap", "a", world.namespace.name());
+        map["data"] = json!({"a": "1", "b": other});
+        map
+    };
+    let config =
+        |other: &str| with(world.config(&body(other).to_string()), &[ignoring(&["manager=keda"])]);
+    let state = world.core().create(OBJECT, &config("1")).await.unwrap();
+    let keda = world.cluster.act_as("keda").force();
+    let mut theirs = object("v1", "ConfigMap", "a", world.namespace.name());
+    theirs["data"] = json!({"a": "7", "keda": "is here"});
+    keda.apply(&theirs).await.unwrap();
+    // They hold it through a write of ours.
+    let state = change(&world, &config("2"), &state).await;
+    assert_eq!(replan(&world, &config("2"), &state).await.unwrap().action, Action::NoOp);
+    theirs["data"] = json!({"keda": "is here"});
+    keda.apply(&theirs).await.unwrap();
+    let state = change(&world, &config("2"), &state).await;
+    let live = world.cluster.read(&Target::of(&theirs).unwrap()).await.unwrap().unwrap();
+    assert_eq!(live["data"], json!({"a": "1", "b": "2", "keda": "is here"}));
+    assert_eq!(replan(&world, &config("2"), &state).await.unwrap().action, Action::NoOp);
+}

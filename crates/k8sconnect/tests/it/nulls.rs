@@ -124,17 +124,18 @@ async fn a_refusal_names_the_nulls_that_it_may_be_about_and_no_others() {
         let mut claim = object("v1", "PersistentVolumeClaim", "it", world.namespace.name());
         claim["metadata"]["labels"] = json!({"a": label});
         claim["spec"] = json!({"accessModes": ["ReadWriteOnce"], "storageClassName": null,
-            "resources": {"requests": {"storage": size}}});
+            "volumeName": "", "resources": {"requests": {"storage": size}}});
         claim
     };
     let state = world.create(&claim("1Gi", "b").to_string()).await.unwrap();
-    let filled = json!({"spec": {"storageClassName": "standard"}});
+    let filled = json!({"spec": {"storageClassName": "standard", "volumeName": "there"}});
     let target = Target::of(&claim("1Gi", "b")).unwrap();
     world.cluster.act_as("controller").merge_patch(&target, filled).await.unwrap();
     for (body, is_named) in [(claim("1Gi", "c"), true), (claim("much", "b"), false)] {
         let plan = replan(&world, &world.config(&body.to_string()), &state).await;
         let told = plan.unwrap_err().to_string();
-        assert_eq!(told.contains("`null` for `spec.storageClassName`"), is_named, "{told}");
+        let empties = "for `spec.volumeName` and `null` for `spec.storageClassName`";
+        assert_eq!(told.contains(empties), is_named, "{told}");
     }
 }
 

@@ -40,15 +40,15 @@ impl Subject<'_> {
         }
     }
 
-    /// The fields that are written as null where the object has a value, of those that a refusal may
-    /// be about.
-    pub(in crate::messages) fn nulled(&self, status: &Status) -> Vec<String> {
+    /// The fields that are written as null, or as no text, where the object has a value, of those that a
+    /// refusal may be about. With each, how it is written.
+    pub(in crate::messages) fn nulled(&self, status: &Status) -> Vec<(String, &'static str)> {
         let mut found = Vec::new();
         if let Some(former) = self.former {
             collect_nulled(self.manifest.value(), former, &mut FieldPath::default(), &mut found);
         }
         let causes = &status.details.causes;
-        found.retain(|field| {
+        found.retain(|(field, _)| {
             let is_in = |around: &str| {
                 field
                     .strip_prefix(around)
@@ -104,14 +104,22 @@ fn reason(cause: &Cause) -> String {
     }
 }
 /// Items of lists have no place that would be the same in both.
-fn collect_nulled(written: &Value, live: &Value, path: &mut FieldPath, found: &mut Vec<String>) {
+fn collect_nulled(
+    written: &Value,
+    live: &Value,
+    path: &mut FieldPath,
+    found: &mut Vec<(String, &'static str)>,
+) {
     for (name, written) in written.as_object().into_iter().flatten() {
         let Some(live) = live.get(name).filter(|live| !live.is_null()) else {
             continue;
         };
         path.push(PathElement::field(name.clone()));
         match written {
-            Value::Null => found.push(path.shown()),
+            Value::Null => found.push((path.shown(), "null")),
+            Value::String(text) if text.is_empty() && live != written => {
+                found.push((path.shown(), r#""""#));
+            }
             _ => collect_nulled(written, live, path, found),
         }
         path.pop();
