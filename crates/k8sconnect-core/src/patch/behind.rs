@@ -15,6 +15,9 @@ use crate::owners::Owners;
 use crate::projection::ABSENT;
 use crate::rejection::Cause;
 
+/// Why the server refuses a field that may not be there at all.
+const FORBIDDEN: &str = "FieldValueForbidden";
+
 /// A leaf that stays, and the largest thing around it that came with it: nothing else holds any of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behind {
@@ -52,7 +55,7 @@ impl Patch {
         let others = without_ours(&Owners::of_object(live)?, manager);
         let is_held = |path: &FieldPath| others.0.iter().any(|it| it.fields.below(path).is_some());
         let behind = |path: &FieldPath| {
-            let place = pointer_to(path, live).filter(|it| is_blamed(it, live, causes))?;
+            let place = pointer_to(path, live).filter(|it| self.is_blamed(it, live, causes))?;
             let starts = (1..=path.elements().len()).map(|n| path.elements()[..n].iter().cloned());
             let mut starts = starts.map(FieldPath::new);
             let alone = starts.find(|it| !self.still_names(it, live) && !is_held(it));
@@ -64,6 +67,34 @@ impl Patch {
         let mut found: Vec<_> = left.filter_map(behind).collect();
         found.sort_by_key(|it| std::cmp::Reverse(in_order(&it.all)));
         Ok(found)
+    }
+
+    /// Whether a refusal is about a place: it names that, or something around it of which the patch says
+    /// nothing itself, or forbids what the patch says beside it.
+    fn is_blamed(&self, place: &Pointer, live: &Value, causes: &[Cause]) -> bool {
+        let spelt = spelt(place, live);
+        causes.iter().any(|Cause { field, reason, .. }| {
+            let beside = field.rfind(['.', '[']).map_or("", |end| &field[..end]);
+            holds(&spelt, field)
+                || holds(field, &spelt) && !self.says(field, live)
+                || reason == FORBIDDEN && holds(beside, &spelt)
+        })
+    }
+
+    /// Whether the patch gives a value to just this field.
+    fn says(&self, field: &str, live: &Value) -> bool {
+        let given = |value: &Value| {
+            let path = field.parse::<FieldPath>().ok();
+            path.and_then(|path| at_written(value, &path).map(|it| !it.is_object()))
+        };
+        match &self.form {
+            Form::Apply(manifest) => given(&manifest.as_applied()).unwrap_or_default(),
+            Form::Merge(value) => given(value).unwrap_or_default(),
+            Form::Json(operations) => {
+                let mut changed = operations.iter().flat_map(|operation| operation.changes());
+                changed.any(|it| spelt(it, live) == *field)
+            }
+        }
     }
 
     /// Whether the patch says something of a field, or puts something in its place.
@@ -85,16 +116,10 @@ impl Patch {
     }
 }
 
-/// Whether a refusal names a place, or one beside it. One that names no field may be about any.
-fn is_blamed(place: &Pointer, live: &Value, causes: &[Cause]) -> bool {
-    let spelt = spelt(place, live);
-    let mut named = causes.iter().map(|cause| cause.field.as_str()).filter(|it| !it.is_empty());
-    let around = |field: &str| {
-        let end = field.rfind(['.', '[']).unwrap_or_default();
-        let rest = spelt.strip_prefix(&field[..end]);
-        rest.is_some_and(|rest| end == 0 || rest.starts_with(['.', '[']))
-    };
-    named.clone().next().is_none() || named.any(around)
+/// Whether one place is the other, or around it.
+fn holds(around: &str, within: &str) -> bool {
+    let rest = within.strip_prefix(around);
+    !around.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// A place as the server's refusals spell it.
@@ -144,9 +169,12 @@ mod tests {
         let kept = kept(&["spec.strategy.type", "spec.strategy.rollingUpdate.maxSurge"]);
         let blamed = "spec.strategy.rollingUpdate";
         assert_eq!(told(&patch, &kept, &live, blamed), ["/spec/strategy/rollingUpdate"]);
-        assert_eq!(told(&patch, &kept, &live, "spec.strategy.type").len(), 1);
-        assert_eq!(told(&patch, &kept, &live, "").len(), 1);
-        assert!(told(&patch, &kept, &live, "metadata.labels").is_empty());
+        assert_eq!(told(&patch, &kept, &live, "spec").len(), 1, "a rule of the whole");
+        for elsewhere in ["", "<nil>", "metadata.labels", "spec.strategy.type"] {
+            assert!(told(&patch, &kept, &live, elsewhere).is_empty(), "{elsewhere}");
+        }
+        let beside = Cause { reason: FORBIDDEN.into(), ..cause("spec.strategy.type") };
+        assert_eq!(patch.left_behind(&kept, &live, "us", &[beside]).unwrap().len(), 1);
         let theirs =
             json!({"f:spec": {"f:strategy": {"f:rollingUpdate": {"f:maxUnavailable": {}}}}});
         live["metadata"] = json!({"managedFields": [{"manager": "helm", "operation": "Apply",
@@ -165,7 +193,7 @@ mod tests {
         let theirs = json!({"f:spec": {"f:l": {"k:{\"name\":\"n0\"}": {".": {}}}}});
         live_held["metadata"] = json!({"managedFields": [{"manager": "helm", "operation": "Apply",
             "apiVersion": "v1", "fieldsV1": theirs}]});
-        assert_eq!(told(&patch, &kept, &live_held, "spec.l[0]"), ["/spec/l/10", "/spec/l/2"]);
+        assert_eq!(told(&patch, &kept, &live_held, "spec.l"), ["/spec/l/10", "/spec/l/2"]);
     }
 
     #[test]
@@ -173,7 +201,7 @@ mod tests {
         let patch = read(Manner::Merge, "spec: {l: [{name: a}], m: {a: 1}}");
         let live = json!({"spec": {"l": [{"name": "a", "v": 1}], "m": {"a": 1, "b": 2}}});
         let kept = kept(&["spec.l[name=a].v", "spec.m.b"]);
-        let found = patch.left_behind(&kept, &live, "us", &[]).unwrap();
+        let found = patch.left_behind(&kept, &live, "us", &[cause("spec")]).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].as_merge_patch(), Some(json!({"spec": {"m": {"b": null}}})));
     }

@@ -109,10 +109,15 @@ async fn what_leaves_a_map_and_is_not_wanted_there_is_removed_as_the_refusal_say
 #[tokio::test]
 async fn a_refusal_of_something_else_says_nothing_of_what_leaves() {
     let ward = Ward::deployment().await;
-    let first = "{metadata: {labels: {a: b}}, spec: {replicas: 1}}";
-    let state = ward.create("patch", first).await;
-    let told = refused(ward.plan("patch", "spec: {replicas: -1}", &state).await);
-    assert!(!told.contains("What leaves a patch"), "{told}");
-    assert!(told.contains("Change the values that the server names"), "{told}");
-    ward.destroy(&state).await;
+    let first = "{metadata: {labels: {a: b}}, spec: {replicas: 1, minReadySeconds: 1}}";
+    for attribute in ["patch", "merge_patch"] {
+        let state = ward.create(attribute, first).await;
+        for then in
+            ["spec: {replicas: -1}", "spec: {minReadySeconds: x}", "spec: {nothingLikeIt: 1}"]
+        {
+            let told = refused(ward.plan(attribute, then, &state).await);
+            assert!(!told.contains("What leaves a patch"), "{told}");
+        }
+        ward.destroy(&state).await;
+    }
 }
