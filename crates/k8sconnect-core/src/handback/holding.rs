@@ -71,6 +71,11 @@ impl Division {
         self
     }
 
+    /// Whether somebody holds a field, and nobody a part of it.
+    pub fn is_whole(&self, path: &FieldPath) -> bool {
+        self.parts.below(path).is_some_and(FieldSet::is_leaf)
+    }
+
     /// Everyone who holds a field, a part of it, or the whole that it is a part of.
     pub fn holders(&self, owners: &Owners, path: &FieldPath, extent: Extent) -> Vec<Manager> {
         let holds = owners.0.iter().filter(|entry| self.holds(entry, path, extent));

@@ -43,7 +43,7 @@ pub struct Patched {
 pub enum Prospect {
     /// It is not on the object, so that nobody can get it.
     Absent,
-    /// It stays in a list that we go on holding as a whole.
+    /// It stays in a list or a map that we go on holding as a whole.
     Kept(FieldPath),
     /// It stays as it is: with those who get it back and those who hold it besides us and go on
     /// doing so. With nobody where there are neither.

@@ -385,7 +385,7 @@ fn contested(
                     && !division.holders(&theirs, path, Extent::Whole).is_empty()
             };
             let named = |(path, _): (&FieldPath, &Leaf)| {
-                meant::list_around(&entry.fields, path).unwrap_or_else(|| path.clone())
+                meant::whole_around(&entry.fields, path).unwrap_or_else(|| path.clone())
             };
             let mut paths: Vec<_> = leaves.0.iter().filter(held).map(named).collect();
             paths.dedup();

@@ -34,15 +34,15 @@ impl Outcome {
         self.reached().filter(|path| overlaps(reach, path)).collect()
     }
 
-    /// The list that the write holds as a whole, and that a field is an item of.
-    pub fn list_around(&self, path: &FieldPath) -> Option<FieldPath> {
-        list_around(&self.holds, path)
+    /// The list or map that whoever wrote holds as a whole, and that a field is a part of.
+    pub fn whole_around(&self, path: &FieldPath) -> Option<FieldPath> {
+        whole_around(&self.wholes, path)
     }
 
-    /// An item of a list that the write holds as a whole stands for the list.
+    /// A part of what the write holds as a whole stands for the whole.
     fn reached(&self) -> impl Iterator<Item = FieldPath> {
         let own = whole(&self.leaves).chain(self.replaced());
-        own.map(|path| list_around(&self.holds, path).unwrap_or_else(|| path.clone()))
+        own.map(|path| self.whole_around(path).unwrap_or_else(|| path.clone()))
     }
 
     /// The maps that operations set. One that is set empty only has to be there.
@@ -75,7 +75,10 @@ pub(super) fn meet(
         let known = contested.iter_mut().find(|(holder, _)| holder.name == theirs.manager.name);
         match known {
             Some((_, paths)) => {
-                let all: BTreeSet<_> = paths.drain(..).chain(met.into_iter().cloned()).collect();
+                // The whole that they hold stands for its parts.
+                let is_told = |path: &&FieldPath| paths.iter().any(|told| path.starts_with(told));
+                let more: Vec<_> = met.into_iter().filter(|it| !is_told(it)).cloned().collect();
+                let all: BTreeSet<_> = paths.drain(..).chain(more).collect();
                 paths.extend(all);
             }
             None => contested.push((theirs.manager.clone(), met.into_iter().cloned().collect())),
@@ -83,12 +86,12 @@ pub(super) fn meet(
     }
 }
 
-/// The list that these fields hold as a whole, and that a field is in by its place or its value: such
-/// a list has one holder, whoever put which item into it.
-pub(super) fn list_around(fields: &FieldSet, path: &FieldPath) -> Option<FieldPath> {
-    let mut node = fields;
+/// The one of these wholes that a field is a part of: it has one holder, whoever put which part into
+/// it. A key names an item of a list that has none.
+pub(super) fn whole_around(wholes: &FieldSet, path: &FieldPath) -> Option<FieldPath> {
+    let mut node = wholes;
     for (n, element) in path.elements().iter().enumerate() {
-        if node.is_leaf() && matches!(element, PathElement::Value(_) | PathElement::Index(_)) {
+        if node.is_leaf() && !matches!(element, PathElement::Key(_)) {
             return Some(FieldPath::new(path.elements()[..n].iter().cloned()));
         }
         node = node.child(element)?;

@@ -15,6 +15,7 @@ use super::{Form, Patch};
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet, PathElement};
+use crate::handback::Division;
 use crate::identity::without_marks;
 use crate::owners::Owners;
 use crate::projection::{Leaf, Projection, View, is_empty_map, project};
@@ -33,8 +34,8 @@ pub struct Outcome {
     pub leaves: Projection,
     /// What each operation touched; empty for the other forms.
     pub footprints: Vec<Footprint>,
-    /// What whoever wrote holds by the write.
-    pub holds: FieldSet,
+    /// What whoever wrote holds after it, and nobody has a part of.
+    pub wholes: FieldSet,
 }
 
 impl Patch {
@@ -50,8 +51,12 @@ impl Patch {
         let ours = without_marks(owners.applied_by(written.manager));
         let leaves = leaves_now(self, &ours, &footprints, written)?;
         let writers = owners.0.iter().filter(|entry| entry.manager.name == written.manager);
-        let holds = writers.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
-        Ok(Outcome { leaves, footprints, holds })
+        let division = Division::told_by([&owners]);
+        let wholes = writers
+            .flat_map(|entry| entry.fields.leaves())
+            .filter(|path| division.is_whole(path))
+            .collect();
+        Ok(Outcome { leaves, footprints, wholes })
     }
 }
 

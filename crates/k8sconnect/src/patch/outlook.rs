@@ -57,8 +57,8 @@ pub(crate) fn departure(
     let mut fields = held.patched(live);
     fields.retain(|field| left.contains(&field.path));
     let kept = |field: &Patched| {
-        let list = next.list_around(&field.path).filter(|list| leaving.leaves_be(list))?;
-        value_at(live, &field.path).map(|_| (field.path.clone(), Prospect::Kept(list)))
+        let whole = next.whole_around(&field.path).filter(|whole| leaving.leaves_be(whole))?;
+        value_at(live, &field.path).map(|_| (field.path.clone(), Prospect::Kept(whole)))
     };
     let stay: Vec<_> = fields.iter().filter_map(kept).collect();
     fields.retain(|field| stay.iter().all(|(path, _)| *path != field.path));

@@ -283,7 +283,7 @@ fn prospect((path, prospect): &(FieldPath, Prospect)) -> String {
             returns_to.api_version,
             manager(returns_to)
         ),
-        Prospect::Kept(list) => format!("  {path} stays in {list}, which the patch holds"),
+        Prospect::Kept(whole) => format!("  {path} stays in {whole}, which the patch holds"),
         Prospect::Stays { returns_to, stays_with } => {
             match (returns_to.as_slice(), stays_with.as_slice()) {
                 ([], []) => format!("  {path} stays as it is, held by nobody"),

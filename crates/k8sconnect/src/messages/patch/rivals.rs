@@ -20,9 +20,9 @@ fn by_patch(contested: &[(Manager, Vec<FieldPath>)]) -> String {
     lines.join("\n")
 }
 
-/// Also why two patches cannot put an item each into some lists.
-const FOR_EVER: &str = "Two patches of one field would take it from each other for ever, and a list \
-     whose items have no keys is one field";
+/// Also why two patches cannot put an item each into some lists, or a key each into some maps.
+const FOR_EVER: &str = "Two patches of one field would take it from each other for ever. A list whose \
+     items have no keys is one field, and so is a map with one owner, such as `nodeSelector`";
 
 pub(crate) fn held_by_patches(
     key: &ObjectKey,
@@ -57,7 +57,7 @@ pub(crate) fn held_by_patches(
     };
     Diagnostic::error(
         format!("{key}: another patch holds the same fields"),
-        format!("{FOR_EVER}:\n\n{}\n\n{way_out}", by_patch(contested)),
+        format!("{FOR_EVER}.\n\n{}\n\n{way_out}", by_patch(contested)),
     )
 }
 
@@ -69,7 +69,8 @@ pub(crate) fn wanted_twice(key: &ObjectKey, fields: &BTreeSet<FieldPath>) -> Dia
         format!("{key}: another patch of this configuration means the same fields"),
         format!(
             "{FOR_EVER}. Both are to be made in this run:\n\n{}\n\n\
-             Patch each field in one place only. An operation that sets a map means all that is in \
+             Patch each field in one place only: what is one field, one patch must set with all that \
+             is to be in it. An operation that sets a map means all that is in \
              it, since it takes the place of what others put there: let it set single fields, with \
              `{{\"op\": \"add\", \"path\": \"…/name\", \"value\": …}}`.\n\n\
              A destroy plans first and meets this error too. With `-refresh=false` it does not.",

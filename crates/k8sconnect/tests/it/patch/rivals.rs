@@ -6,7 +6,7 @@ use tfplugin::Value;
 use tfplugin::harness::Action;
 
 use super::meanwhile::applying;
-use super::{PATCH, Ward, id, map, owners, refused, said};
+use super::{DEPLOYMENT, PATCH, Ward, id, map, owners, refused, said};
 use crate::world::OBJECT;
 
 #[tokio::test]
@@ -272,13 +272,50 @@ async fn two_patches_that_add_to_a_list_without_keys_are_found_by_the_plan() {
     let core = ward.core();
     core.plan(PATCH, &add("one"), None).await.unwrap();
     let told = refused(core.plan(PATCH, &add("two"), None).await);
-    assert!(told.contains("a list whose items have no keys is one field"), "{told}");
+    assert!(told.contains("A list whose items have no keys is one field"), "{told}");
     assert!(told.contains("spec.template.spec.tolerations Patch"), "{told}");
     // So is one that stands already, by the name of what it holds.
     let first = ward.core().create(PATCH, &add("one")).await.unwrap();
     let told = refused(ward.core().plan(PATCH, &add("two"), None).await);
     assert!(told.contains(&format!("`k8sconnect-patch-{}`", id(&first))), "{told}");
     assert!(!told.contains("tolerations[="), "{told}");
+}
+
+#[tokio::test]
+async fn two_patches_of_a_map_that_is_one_field_are_found_by_the_plan() {
+    let selector = "nodeSelector: {disk: ssd}\n      tolerations:";
+    let map = "spec.template.spec.nodeSelector";
+    let add = |key: &str| {
+        let path = format!("/spec/template/spec/nodeSelector/{key}");
+        ("json_patch", json!([{"op": "add", "path": path, "value": "x"}]).to_string())
+    };
+    let merge = |key: &str| {
+        let spec = json!({"nodeSelector": {key: "x"}});
+        ("merge_patch", json!({"spec": {"template": {"spec": spec}}}).to_string())
+    };
+    let apply = |key: &str| ("patch", merge(key).1);
+    for (first, second) in [
+        (merge("a"), add("b")),
+        (merge("a"), merge("b")),
+        (add("a"), merge("b")),
+        (merge("a"), apply("b")),
+        (apply("a"), add("b")),
+    ] {
+        let ward = Ward::with(&DEPLOYMENT.replace("tolerations:", selector)).await;
+        let [first, second] =
+            [first, second].map(|(attribute, text)| ward.config(attribute, &text));
+        let core = ward.core();
+        core.plan(PATCH, &first, None).await.unwrap();
+        let told = refused(core.plan(PATCH, &second, None).await);
+        assert!(told.contains("another patch of this configuration means the same"), "{told}");
+        assert!(told.contains("so is a map with one owner, such as `nodeSelector`"), "{told}");
+        assert!(told.contains(&format!(" {map} Patch each")), "{told}");
+        // So is one that stands already, by the name of what it holds.
+        ward.core().create(PATCH, &first).await.unwrap();
+        let told = refused(ward.core().plan(PATCH, &second, None).await);
+        assert!(told.contains("so is a map with one owner, such as `nodeSelector`"), "{told}");
+        assert!(told.contains(&format!(" {map} Patch the")), "{told}");
+    }
 }
 
 #[tokio::test]

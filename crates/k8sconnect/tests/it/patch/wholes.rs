@@ -7,8 +7,17 @@ use super::{DEPLOYMENT, PATCH, Ward, owners, said};
 
 /// A Deployment whose `nodeSelector`, an atomic map, is helm's.
 async fn ward() -> Ward {
-    let selector = "spec:\n      nodeSelector: {disk: ssd}\n      tolerations:";
-    Ward::with(&DEPLOYMENT.replace("spec:\n      tolerations:", selector)).await
+    Ward::with(&deployment("{disk: ssd}")).await
+}
+
+fn deployment(selector: &str) -> String {
+    let selector = format!("nodeSelector: {selector}\n      tolerations:");
+    DEPLOYMENT.replace("tolerations:", &selector)
+}
+
+async fn helm_selects(ward: &Ward, selector: &str) {
+    let manifest = deployment(selector).replace("NS", ward.world.namespace.name());
+    ward.world.cluster.act_as("helm").force().apply(manifest).await.unwrap();
 }
 
 async fn select(ward: &Ward, who: &str, selector: Json) {
@@ -145,6 +154,45 @@ async fn a_map_that_goes_back_without_what_was_removed_from_it_is_told() {
     let other = r#"{"spec": {"paused": true}}"#;
     let told = said(&ward.plan("merge_patch", other, &state).await.unwrap().diagnostics);
     assert!(told.contains(&format!("{SELECTOR} returns to `helm`")), "{told}");
+    ward.destroy(&state).await;
+    assert_eq!(selectors(&owners(&ward.live().await)), ["helm"]);
+}
+
+#[tokio::test]
+async fn a_part_of_a_map_that_leaves_stays_in_the_map_for_as_long_as_the_patch_holds_that() {
+    let ward = ward().await;
+    let before = owners(&ward.live().await);
+    let stays = |key: &str| format!("{SELECTOR}.{key} stays in {SELECTOR}, which the patch holds");
+    let state = ward.create("merge_patch", &selecting(&json!({"a": "x", "b": "y"}))).await;
+    let less = selecting(&json!({"b": "y"}));
+    let told = said(&ward.plan("merge_patch", &less, &state).await.unwrap().diagnostics);
+    assert!(told.contains(&stays("a")), "{told}");
+    let state = ward.change("merge_patch", &less, &state).await;
+    let add = json!([{"op": "add", "path": "/spec/template/spec/nodeSelector/a", "value": "z"}]);
+    let told = said(&ward.plan("json_patch", &add.to_string(), &state).await.unwrap().diagnostics);
+    assert!(told.contains(&stays("b")), "{told}");
+    let state = ward.change("json_patch", &add.to_string(), &state).await;
+    ward.destroy(&state).await;
+    assert_eq!(owners(&ward.live().await), before);
+}
+
+#[tokio::test]
+async fn a_part_of_a_map_that_leaves_does_not_stay_with_who_loses_the_map() {
+    let ward = ward().await;
+    let state = ward.create("merge_patch", &selecting(&json!({"a": "x"}))).await;
+    helm_selects(&ward, "{disk: ssd, a: helm}").await;
+    let edit = selecting(&json!({"b": "z"}));
+    let told = said(&ward.plan("merge_patch", &edit, &state).await.unwrap().diagnostics);
+    assert!(told.contains(&format!("{SELECTOR}.a stays in {SELECTOR}, which the patch")), "{told}");
+    assert!(told.contains(&format!("{SELECTOR}.b held by `helm`")), "{told}");
+    let state = ward.change("merge_patch", &edit, &state).await;
+    let holders = selectors(&owners(&ward.live().await));
+    assert!(holders.iter().all(|it| it.starts_with("k8sconnect-patch-")), "{holders:?}");
+    // What it has again, and the patch does not change, stays with it.
+    let state = ward.change("merge_patch", &selecting(&json!({"a": "x", "b": "z"})), &state).await;
+    helm_selects(&ward, "{disk: fast, a: x, b: z}").await;
+    let told = said(&ward.plan("merge_patch", &edit, &state).await.unwrap().diagnostics);
+    assert!(told.contains(&format!("{SELECTOR}.a stays with `helm`")), "{told}");
     ward.destroy(&state).await;
     assert_eq!(selectors(&owners(&ward.live().await)), ["helm"]);
 }
