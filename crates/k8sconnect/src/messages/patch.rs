@@ -237,6 +237,16 @@ pub(crate) fn recreated(key: &ObjectKey) -> Diagnostic {
     )
 }
 
+/// The same, beside the reason why the patch cannot be made on the new object.
+pub(crate) fn recreated_in_vain(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} was deleted and made anew"),
+        "It is another object now, on which the patch is made from the beginning, and which may lack \
+         what the patch needs. Have the object made with that, or change the patch.\n\n\
+         To destroy the patch, destroy it with `-refresh=false`: the new object stays as it is.",
+    )
+}
+
 /// The Go provider made the patch.
 pub(crate) fn no_former_owners(key: &ObjectKey) -> Diagnostic {
     Diagnostic::warning(

@@ -180,6 +180,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         patch::if_applying(key),
         patch::changed_since(key),
         patch::recreated(key),
+        patch::recreated_in_vain(key),
         patch::no_former_owners(key),
         patch::held_by_patches(key, &contested, Stage::New),
         patch::held_by_patches(key, &contested, Stage::Made),

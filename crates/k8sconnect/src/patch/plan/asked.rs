@@ -118,7 +118,13 @@ impl Asked<'_> {
             past,
             key: concealment,
         };
-        let (live, trial) = self.tried(&surgery, live).await?;
+        let tried = self.tried(&surgery, live).await;
+        let (live, trial) = tried.map_err(|mut refusal| {
+            if !same_object {
+                refusal.push(messages::patch::recreated_in_vain(key));
+            }
+            refusal
+        })?;
         self.contested(&trial, adoption, Stage::Made, notices)?;
         let former = if past.is_some() { held.former(&live) } else { Owners::default() };
         trial.note(String::new(), former).check(key, &trial.answer, Some(held.id()))?;

@@ -403,3 +403,22 @@ async fn a_word_that_yaml_reads_as_a_boolean_is_pointed_to_where_the_server_refu
     let told = refused(ward.core().plan(OBJECT, &ward.world.config(&body), None).await);
     assert!(told.contains("Put it in quotes if you mean the word"), "{told}");
 }
+
+#[tokio::test]
+async fn an_operation_that_a_target_made_anew_has_no_place_for_says_so_and_how_a_destroy_gets_by() {
+    let ward = Ward::config_map().await;
+    let text = r#"[{"op": "replace", "path": "/data/a", "value": "ours"}]"#;
+    let state = ward.create("json_patch", text).await;
+    let mut body = ward.body();
+    body["data"].as_object_mut().unwrap().remove("a");
+    ward.remake(&body).await;
+    let told = refused(ward.plan("json_patch", text, &state).await);
+    assert!(told.contains("operation 1 of `json_patch` cannot be carried out"), "{told}");
+    assert!(told.contains("was deleted and made anew"), "{told}");
+    assert!(told.contains("destroy it with `-refresh=false`"), "{told}");
+    let before = ward.live().await;
+    let core = ward.core();
+    core.plan_destroy(PATCH, &state).await.unwrap();
+    ward.destroy(&state).await;
+    assert_eq!(ward.live().await, before);
+}
