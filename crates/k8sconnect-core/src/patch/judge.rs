@@ -209,19 +209,23 @@ impl Patch {
         taken_along.retain(|field| !field.holders.is_empty());
         let all_gone: Vec<_> = gone.iter().chain(&taken_along).collect();
         meant::meet(&mut contested, meant, &outcome.leaves, &all_gone);
+        let notices = match kept {
+            Some(kept) => {
+                let since = Since { scene, kept, now: &now, next: &next, displaced: &drifted };
+                since.notices(self, &outcome.leaves, (&texts_now, &texts_next), rest)
+            }
+            None => Notices::default(),
+        };
+        // What is set back is told with who changed it.
+        let is_set_back = |path: &FieldPath| notices.reverts.iter().any(|it| it.path == *path);
+        changes.retain(|change| !is_set_back(&change.path));
         Ok(Verdict {
             changes,
             outdone: left.iter().filter(goes).cloned().collect(),
             gone,
             taken_along,
             shared: shared(&leaves, &outcome.leaves, &without_ours(&now, manager)),
-            notices: match kept {
-                Some(kept) => {
-                    let since = Since { scene, kept, now: &now, next: &next, displaced: &drifted };
-                    since.notices(self, &outcome.leaves, (&texts_now, &texts_next), rest)
-                }
-                None => Notices::default(),
-            },
+            notices,
             contested,
             lost,
             joins: outcome.leaves.0.keys().filter(|path| is_new(path)).cloned().collect(),

@@ -449,3 +449,29 @@ async fn who_applied_string_data_keeps_it_and_is_named_with_each_change() {
         assert_eq!(owners(&ward.live().await), before, "{attribute}");
     }
 }
+
+#[tokio::test]
+async fn who_applied_string_data_and_changes_it_is_told_once() {
+    let secret = |value: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Secret, metadata: {{name: keys, namespace: NS}}, \
+             stringData: {{a: {value}}}}}"
+        )
+    };
+    for attribute in ["patch", "merge_patch"] {
+        let ward = Ward::with(&secret("theirs")).await;
+        let text = "stringData: {a: ours}";
+        let state = ward.create(attribute, text).await;
+        let drifted = secret("drifted").replace("NS", ward.world.namespace.name());
+        ward.world.cluster.act_as("helm").apply(drifted).await.unwrap();
+        let plan = ward.plan(attribute, text, &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        let about = plan.diagnostics.iter().filter(|it| it.detail.contains("data.a")).count();
+        assert_eq!(about, 1, "{attribute}: {told}");
+        assert!(told.contains("`helm`"), "{attribute}: {told}");
+        assert!(!told.contains("will be patched"), "{attribute}: {told}");
+        let state = ward.change(attribute, text, &state).await;
+        ward.settled(attribute, text, &state).await;
+        ward.destroy(&state).await;
+    }
+}
