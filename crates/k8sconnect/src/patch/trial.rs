@@ -146,8 +146,8 @@ impl Trial {
             let prospect = Prospect::Stays { returns_to: returns_to.clone(), stays_with: vec![] };
             (returns_to != change.holders).then(|| (change.path.clone(), prospect))
         };
-        let held = self.verdict.changes.iter().filter(|change| !change.holders.is_empty());
-        held.filter_map(heirs).collect()
+        let stays = |change: &&FieldNotice| !change.holders.is_empty() && change.next.is_some();
+        self.verdict.changes.iter().filter(stays).filter_map(heirs).collect()
     }
 
     /// Of the fields that change or go, those that the patch holds itself, be it as a part of something
