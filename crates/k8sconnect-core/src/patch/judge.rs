@@ -195,8 +195,9 @@ impl Patch {
         gone.retain(|field| !places.contains(&field.path) && !is_part(field));
         let mut left =
             kept.map(|kept| left(kept.texts.keys(), &outcome.leaves)).unwrap_or_default();
+        let shared_out = Division::told_by([&next]);
         left.retain(|path| {
-            !places.contains(path) && !is_held_with_a_part(path, &next, answer, outcome)
+            !places.contains(path) && !is_named_by_a_part(path, &shared_out, outcome)
         });
         // Only operations put something in the place of what they set before.
         let goes = |path: &&FieldPath| {
@@ -334,17 +335,11 @@ fn left<'a>(patched: impl Iterator<Item = &'a FieldPath>, leaves: &Projection) -
     patched.filter(|path| !stays(path)).cloned().collect()
 }
 
-/// Whether the patch names a part of a field, and holds all of it by that: a list without keys.
-fn is_held_with_a_part(
-    path: &FieldPath,
-    next: &Owners,
-    answer: Written<'_>,
-    outcome: &Outcome,
-) -> bool {
+/// Whether the patch names a part of a field that has one holder, be it the patch or somebody who has
+/// the same value: a list without keys, or a map that is one field.
+fn is_named_by_a_part(path: &FieldPath, next: &Division, outcome: &Outcome) -> bool {
     let mut parts = outcome.leaves.0.range(path..).take_while(|(leaf, _)| leaf.starts_with(path));
-    let mut ours = next.0.iter().filter(|entry| entry.manager.name == answer.manager);
-    parts.any(|(leaf, _)| leaf != path)
-        && ours.any(|entry| entry.fields.below(path).is_some_and(FieldSet::is_leaf))
+    parts.any(|(leaf, _)| leaf != path) && next.is_whole(path)
 }
 
 /// Leaves that stay as they are and that somebody holds.

@@ -1,14 +1,17 @@
 //! One patch, made: tried, freed of what leaves it, written, and begun anew whenever somebody else
 //! wrote in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use k8sconnect_cluster::{Error, Found, Location, Mark};
+use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
-use k8sconnect_core::handback::{Departure, Leaving, forget, hand_back, rightful};
+use k8sconnect_core::handback::{
+    Departure, Division, Leaving, Patched, forget, hand_back, rightful,
+};
 use k8sconnect_core::identity::patch_annotation;
-use k8sconnect_core::owners::Owners;
+use k8sconnect_core::owners::{Manager, Owners};
 use k8sconnect_core::patch::{Kept, Outcome, Patch, Taking, Written, manager_of, positions};
 use k8sconnect_core::projection::{ConcealmentKey, Projection};
 use serde_json::Value as Json;
@@ -330,8 +333,11 @@ impl Job<'_> {
         };
         // What was a part of a field that left, or what an answer that was lost took, is on record.
         let version = self.work.key().gvk.api_version();
+        let after = Owners::of_object(&done.after)?;
         for (path, holders) in &mut joined {
-            *holders = rightful(&done.former, &done.lost, &version, path, holders);
+            let had = self.on_record(path, &after, &done.after);
+            let had = had.as_ref().unwrap_or(holders);
+            *holders = rightful(&done.former, &done.lost, &version, path, had);
         }
         let stayed = stay.into_keys().filter_map(|path| {
             let path = path.shown();
@@ -339,5 +345,22 @@ impl Job<'_> {
         });
         let joined = joined.into_iter().map(|(path, held)| (path.shown(), owners(&held)));
         Ok(stayed.chain(joined).collect())
+    }
+
+    /// Who is on record for a field under another path: what is one field may be named as a whole, or
+    /// by its parts, and another form does otherwise. `None` where it was not patched before.
+    fn on_record(&self, path: &FieldPath, after: &Owners, object: &Json) -> Option<Vec<Manager>> {
+        let (_, kept) = self.past(object)?;
+        let division = Division::told_by([&kept.owners, after]);
+        let is_same = |field: &Patched| {
+            (path.starts_with(&field.path) && division.is_whole(&field.path))
+                || (field.path.starts_with(path) && division.is_whole(path))
+        };
+        let held = self.held?;
+        let (mut patched, unrecorded) = (held.patched(object), held.unrecorded());
+        patched.retain(|field| is_same(field) && !unrecorded.contains(&field.path.shown()));
+        let is_known = !patched.is_empty();
+        let all: BTreeSet<_> = patched.into_iter().flat_map(|field| field.recorded).collect();
+        is_known.then(|| all.into_iter().collect())
     }
 }

@@ -108,13 +108,6 @@ impl Made {
         (format!("k8sconnect-patch-{}", id(&self.state)), operation)
     }
 
-    /// Whether a field has other paths in another form: a map is a whole to who applies it, and each of
-    /// its entries a field of its own elsewhere.
-    pub(super) fn names_otherwise(&self, leaf: Leaf, form: Form) -> bool {
-        let respelt = (self.form == Form::Apply) != (form == Form::Apply);
-        leaf == Leaf::Seal && respelt && self.fields.contains_key(&leaf)
-    }
-
     fn managers(&self) -> [Manager; 2] {
         [self.manager(Form::Apply), self.manager(Form::Merge)]
     }

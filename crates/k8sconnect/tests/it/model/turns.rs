@@ -41,12 +41,7 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
 impl Story<'_> {
     async fn we_take(&mut self, made: &mut Option<Made>, other: &mut Option<Made>) {
         let form = self.some_form();
-        let mut fields = self.fields_for(form);
-        // A form that names the parts of a whole knows who has them now, and not who had the whole.
-        if made.as_ref().is_some_and(|made| made.names_otherwise(Leaf::Seal, form)) {
-            fields.remove(&Leaf::Seal);
-            fields.entry(Leaf::Title).or_insert(0);
-        }
+        let fields = self.fields_for(form);
         match made {
             Some(_) => self.we_change(made, form, fields, other).await,
             None => *made = Some(self.we_patch(form, fields, other).await),

@@ -107,6 +107,24 @@ async fn a_map_that_left_when_others_had_removed_it_is_nobodys_when_it_comes_bac
     assert_eq!(selectors(&owners(&ward.live().await)), Vec::<String>::new());
 }
 
+#[tokio::test]
+async fn who_took_a_map_is_no_former_owner_though_another_form_said_the_same_before_it_was_taken_back()
+ {
+    let slow = json!({"disk": "slow"});
+    for (first, then) in [("patch", "merge_patch"), ("merge_patch", "patch")] {
+        for (ward, heirs) in [(Ward::deployment().await, vec![]), (ward().await, vec!["helm"])] {
+            let state = ward.create(first, &selecting(&json!({"disk": "fast"}))).await;
+            select(&ward, "ed", slow.clone()).await;
+            let state = ward.change(then, &selecting(&slow), &state).await;
+            let last = selecting(&json!({"disk": "new"}));
+            let state = ward.change(then, &last, &state).await;
+            ward.settled(then, &last, &state).await;
+            ward.destroy(&state).await;
+            assert_eq!(selectors(&owners(&ward.live().await)), heirs, "{first}");
+        }
+    }
+}
+
 fn selecting(selector: &Json) -> String {
     json!({"spec": {"template": {"spec": {"nodeSelector": selector}}}}).to_string()
 }
