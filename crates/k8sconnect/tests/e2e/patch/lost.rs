@@ -216,3 +216,23 @@ async fn patches_of_one_object_that_come_change_and_go_at_once_never_meet() {
     assert_eq!(live["data"]["k5"], "first", "what went first stays as it was left");
     assert_eq!(owners(&live), before);
 }
+
+#[tokio::test]
+async fn a_patch_that_its_remade_target_has_no_place_for_is_destroyed_without_a_refresh() {
+    let mut round = Round::new().await;
+    let settings = round.object("settings", json!({"data": {"a": "helm"}})).await;
+    let replace = r#"[{"op": "replace", "path": "/data/a", "value": "ours"}]"#;
+    round.patch("it", &settings, ("json_patch", replace));
+    round.write().at.init().await;
+    round.at.apply().await;
+    round.at.cluster.delete(&settings).await.unwrap();
+    round.object("settings", json!({"data": {"b": "helm"}})).await;
+    let before = round.live().await;
+    let refused = round.at.runner.destroy().await.unwrap();
+    assert_ne!(refused.code, 0, "{}", refused.text);
+    says(&refused.text, "was deleted and made anew");
+    says(&refused.text, "destroy it with `-refresh=false`");
+    let destroy = ["destroy", "-auto-approve", "-no-color", "-refresh=false"];
+    round.at.runner.run(&destroy).await.unwrap().successful().unwrap();
+    assert_eq!(round.live().await, before);
+}
