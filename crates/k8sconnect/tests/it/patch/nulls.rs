@@ -306,3 +306,25 @@ async fn a_map_that_was_empty_and_in_which_fields_are_named_now_is_not_let_go() 
     }
     end(&ward, &definition).await;
 }
+
+#[tokio::test]
+async fn what_others_took_and_the_patch_removes_returns_to_nobody() {
+    for kind in ["Secret", "ConfigMap"] {
+        let ward = Ward::with(&format!(
+            "{{apiVersion: v1, kind: {kind}, metadata: {{name: it, namespace: NS}}, \
+             data: {{a: b2xk, c: b2xk}}}}"
+        ))
+        .await;
+        let state = ward.create("merge_patch", "data: {a: bmV3}").await;
+        let theirs = json!({"data": {"a": "cm90"}});
+        ward.world.cluster.act_as("rot").merge_patch(&ward.target, theirs).await.unwrap();
+        let text = "data: {a: null, c: bmV3}";
+        let plan = ward.plan("merge_patch", text, &state).await.unwrap();
+        let told = said(&plan.diagnostics);
+        assert!(told.contains("`rot`"), "{kind}: {told}");
+        assert!(!told.contains("data.a returns"), "{kind}: {told}");
+        let state = ward.change("merge_patch", text, &state).await;
+        ward.settled("merge_patch", text, &state).await;
+        ward.destroy(&state).await;
+    }
+}
