@@ -360,6 +360,12 @@ impl Planner<'_> {
             [live, answer],
             &self.elsewhere(desired, next, answer),
         );
+        // What was ignored until now is not on record; while it is ours alone, nobody changed it.
+        if let Some(prior) = prior {
+            let unrecorded = prior.ignoring.among(&then, live);
+            let is_ours = |it: &FieldNotice| it.holders.is_empty() && unrecorded.contains(&it.path);
+            notices.reverts.retain(|it| it.then.is_some() || !is_ours(it));
+        }
         let displaced = transition::displaced(self.manager, side_now, side_next, live, answer);
         let is_told =
             |place: &FieldPath| notices.reverts.iter().any(|it| it.path.starts_with(place));

@@ -122,7 +122,7 @@ pub fn compare(
     let texts_then = then.map_or(&none, |then| then.texts);
     let others_now = |path: &FieldPath| others(now.owners, manager, path);
     // The server drops zeros (`paused: false`): such a leaf is ours without being there.
-    let (ours_now, ours_next) = (now.owners.applied_by(manager), next.owners.applied_by(manager));
+    let ours_next = next.owners.applied_by(manager);
     let unseen = now.texts.keys().filter(|path| ours_next.contains(path) && !path.names_its_item());
     let paths: BTreeSet<_> = next.texts.keys().chain(unseen).collect();
     for path in paths {
@@ -136,10 +136,7 @@ pub fn compare(
             next: text_next.cloned(),
         };
         let ours_then = then.is_some_and(|then| then.fields.contains(path));
-        // What was ignored until now is not on record; while it is ours alone, nobody changed it.
-        let is_as_left =
-            text_then.is_none() && ours_now.contains(path) && others_now(path).is_empty();
-        if ours_then && !is_as_left && text_now != text_then && text_now != text_next {
+        if ours_then && text_now != text_then && text_now != text_next {
             if !is_only_named_otherwise(path, texts_then, now.texts) {
                 let holders = match text_now {
                     Some(_) => others_now(path),
