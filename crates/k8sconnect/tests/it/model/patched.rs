@@ -121,12 +121,7 @@ impl Made {
 
 pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
     let mut story = Story::new(world, "patched", seed);
-    let whole: Fields = LEAVES.into_iter().map(|leaf| (leaf, 0)).collect();
-    story.tell("helm makes it".into());
-    world.cluster.act_as("helm").apply(story.body(&whole)).await.unwrap();
-    let mut model = Server::default();
-    model.apply("helm", &whole, Conflicts::Force);
-    story.model = Some(model);
+    story.helm_makes_it(world).await;
     let mut made: [Option<Made>; 2] = [None, None];
     for _ in 0..steps {
         let which = story.rng.usize(..2);
@@ -156,6 +151,16 @@ pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
 }
 
 impl Story<'_> {
+    /// The object of somebody else that patches are about, with everything in it.
+    pub(super) async fn helm_makes_it(&mut self, world: &World) {
+        let whole: Fields = LEAVES.into_iter().map(|leaf| (leaf, 0)).collect();
+        self.tell("helm makes it".into());
+        world.cluster.act_as("helm").apply(self.body(&whole)).await.unwrap();
+        let mut model = Server::default();
+        model.apply("helm", &whole, Conflicts::Force);
+        self.model = Some(model);
+    }
+
     fn patch_config(&self, form: Form, fields: &Fields) -> Value {
         let text = form.text(fields);
         let adopt = [("adopt", Value::from(true))];

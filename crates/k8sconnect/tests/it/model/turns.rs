@@ -4,17 +4,12 @@
 
 use super::Story;
 use super::patched::{Form, GONE, Made};
-use super::server::{Conflicts, Fields, LEAVES, Leaf, Server};
+use super::server::{Fields, LEAVES, Leaf};
 use crate::world::World;
 
 pub(super) async fn tell(world: &World, seed: u64, steps: usize) {
     let mut story = Story::new(world, "turns", seed);
-    let whole: Fields = LEAVES.into_iter().map(|leaf| (leaf, 0)).collect();
-    story.tell("helm makes it".into());
-    world.cluster.act_as("helm").apply(story.body(&whole)).await.unwrap();
-    let mut model = Server::default();
-    model.apply("helm", &whole, Conflicts::Force);
-    story.model = Some(model);
+    story.helm_makes_it(world).await;
     let (mut one, mut two): (Option<Made>, Option<Made>) = (None, None);
     for _ in 0..steps {
         let (made, other) = match story.rng.bool() {
