@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use testkit::assets::crates::Tool as Crate;
-use testkit::assets::{KUBERNETES_VERSION_VARIABLE, Wanted};
+use testkit::assets::{Asset, KUBERNETES_VERSION_VARIABLE, Wanted};
 use testkit::control_plane::SHARED_VARIABLE;
 use testkit::terraform::PROVIDER_VARIABLE;
 use testkit::{ControlPlane, Parts, Tool};
@@ -35,6 +35,17 @@ const PATIENCE: Duration = Duration::from_secs(25 * 60);
 
 /// Binaries that mostly wait for the cluster and may do so together.
 const AT_ONCE: usize = 2;
+
+/// What tests run beside the control plane. It is built while cargo compiles, and not by the first
+/// test that wants it, whose neighbours would then run beside a Go build.
+const BESIDE_CLUSTER: [Asset; 6] = [
+    Tool::Terraform.asset(),
+    Tool::OpenTofu.asset(),
+    Tool::NEWEST_TERRAFORM.asset(),
+    Asset::Kubectl,
+    Asset::Kustomize,
+    Asset::Kstatus,
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -157,13 +168,13 @@ fn provider() -> Result<PathBuf> {
     build_provider(Profile::Dev)
 }
 
-/// The control plane, and both tools, built if they must be.
+/// The control plane, and what tests run beside it, built if they must be.
 fn start_cluster(wanted: Wanted) -> JoinHandle<Result<ControlPlane>> {
     tokio::spawn(async move {
         let started = Instant::now();
         let control_plane = ControlPlane::start_version(Parts::Full, wanted).await?;
-        for tool in Tool::ALL {
-            tool.binary().await?;
+        for asset in BESIDE_CLUSTER {
+            tokio::task::spawn_blocking(move || asset.locate(wanted)).await??;
         }
         line(&format!("control plane up and tools found after {}", seconds(started.elapsed())));
         Ok(control_plane)

@@ -17,22 +17,16 @@ use anyhow::{Context, Result};
 use cache::Cache;
 use go::{Module, Recipe};
 use progress::Progress;
-pub use version::{KUBERNETES_VERSION_VARIABLE, KubernetesVersion, Wanted};
+pub use version::{KUBERNETES_VERSION_VARIABLE, KubernetesVersion, Product, ToolVersion, Wanted};
 
 const ETCD: &str = "3.6.16";
 /// The last one that the Go version in use can build.
 const KSTATUS: &str = "1.3.0";
 const KUSTOMIZE: &str = "5.8.1";
 const KWOK: &str = "0.7.0";
-const OPENTOFU: &str = "1.12.6";
-const TERRAFORM: &str = "1.13.3";
 /// The newest state of its main branch that the module proxy lists; its tags there are old.
 const PEER_KUBERNETES: &str = "1.13.4-0.20260821094251-3a33fb6cc605";
 const PEER_KUBECTL: &str = "1.19.0";
-
-/// The oldest minor versions of the command line tools that the provider supports.
-const OLDEST_TERRAFORM_MINOR: u32 = 11;
-const OLDEST_OPENTOFU_MINOR: u32 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asset {
@@ -45,8 +39,10 @@ pub enum Asset {
     Kstatus,
     Kustomize,
     Kwok,
-    OpenTofu,
-    Terraform,
+    /// Of any version that the provider supports, preferably the developer's own.
+    Tool(Product),
+    /// Of exactly this version, built from source even if there is one on `PATH`.
+    ToolAt(Product, ToolVersion),
     /// Other providers, to be measured beside ours.
     PeerKubernetes,
     PeerKubectl,
@@ -72,8 +68,7 @@ impl Asset {
             Self::Kstatus => "kstatus",
             Self::Kustomize => "kustomize",
             Self::Kwok => "kwok",
-            Self::OpenTofu => "tofu",
-            Self::Terraform => "terraform",
+            Self::Tool(product) | Self::ToolAt(product, _) => product.binary(),
             Self::PeerKubernetes => "terraform-provider-kubernetes",
             Self::PeerKubectl => "terraform-provider-kubectl",
         }
@@ -97,11 +92,6 @@ impl Asset {
         if let Some(found) = self.provided(wanted) {
             return Ok(found);
         }
-        self.pinned(wanted)
-    }
-
-    /// The binary of the version that is pinned, whatever the developer brought along.
-    pub fn pinned(self, wanted: Wanted) -> Result<PathBuf> {
         let version = wanted.version();
         let cache = Cache::of_user()?;
         let place = self.place(&cache, version);
@@ -130,6 +120,7 @@ impl Asset {
                  has it; the pinned one is `{}`",
                 KubernetesVersion::PINNED
             ),
+            _ if self.is_only_built() => what,
             _ => format!("{what}. Put a `{}` on PATH to do without building it", self.binary()),
         }
     }
@@ -158,8 +149,8 @@ impl Asset {
             Self::Kstatus => KSTATUS.to_owned(),
             Self::Kustomize => KUSTOMIZE.to_owned(),
             Self::Kwok => KWOK.to_owned(),
-            Self::OpenTofu => OPENTOFU.to_owned(),
-            Self::Terraform => TERRAFORM.to_owned(),
+            Self::Tool(product) => product.pinned().to_string(),
+            Self::ToolAt(_, version) => version.to_string(),
             Self::PeerKubernetes => PEER_KUBERNETES.to_owned(),
             Self::PeerKubectl => PEER_KUBECTL.to_owned(),
             Self::KubeApiserver
@@ -176,8 +167,11 @@ impl Asset {
             Self::KubeControllerManager | Self::Etcd | Self::Kwok => 1.5,
             Self::KubeScheduler | Self::Kstatus | Self::Kustomize => 0.5,
             Self::Kubectl => 1.0,
-            Self::OpenTofu | Self::PeerKubernetes | Self::PeerKubectl => 4.0,
-            Self::Terraform => 2.0,
+            Self::PeerKubernetes | Self::PeerKubectl => 4.0,
+            Self::Tool(product) | Self::ToolAt(product, _) => match product {
+                Product::OpenTofu => 4.0,
+                Product::Terraform => 2.0,
+            },
         }
     }
 
@@ -222,10 +216,10 @@ impl Asset {
                     stamps,
                 )
             }
-            Self::OpenTofu | Self::Terraform => {
-                let (path, package) = match self {
-                    Self::OpenTofu => ("github.com/opentofu/opentofu", "./cmd/tofu"),
-                    _ => ("github.com/hashicorp/terraform", "."),
+            Self::Tool(product) | Self::ToolAt(product, _) => {
+                let (path, package) = match product {
+                    Product::OpenTofu => ("github.com/opentofu/opentofu", "./cmd/tofu"),
+                    Product::Terraform => ("github.com/hashicorp/terraform", "."),
                 };
                 let module = Module { path, version };
                 (
@@ -244,10 +238,15 @@ impl Asset {
         }
     }
 
+    /// Whether no binary of the developer's can stand in for it: `kstatus` is a program of ours,
+    /// peers are measured at their pinned versions, and an exact version was asked for.
+    fn is_only_built(self) -> bool {
+        matches!(self, Self::Kstatus | Self::PeerKubernetes | Self::PeerKubectl | Self::ToolAt(..))
+    }
+
     /// What the developer brought along, if it is fit.
     fn provided(self, wanted: Wanted) -> Option<PathBuf> {
-        if matches!(self, Self::Kstatus | Self::PeerKubernetes | Self::PeerKubectl) {
-            // A program of ours, which nobody else has; peers, which are measured as pinned.
+        if self.is_only_built() {
             return None;
         }
         if let Some(folder) = std::env::var_os("KUBEBUILDER_ASSETS") {
@@ -272,7 +271,7 @@ impl Asset {
         }
         let answer = Command::new(candidate)
             .args(match self {
-                Self::OpenTofu | Self::Terraform | Self::Kustomize => &["version"][..],
+                Self::Tool(_) | Self::Kustomize => &["version"][..],
                 Self::Kubectl => &["version", "--client"],
                 _ => &["--version"],
             })
@@ -287,13 +286,11 @@ impl Asset {
         };
         match self {
             Self::Etcd => major == 3 && minor >= 5,
-            Self::Kstatus => false,
             Self::Kustomize => major == 5,
             Self::Kwok => (major, minor) == (0, 7),
             // Only its `kustomize` is asked, and no server.
             Self::Kubectl => major == 1,
-            Self::OpenTofu => major == 1 && minor >= OLDEST_OPENTOFU_MINOR,
-            Self::Terraform => major == 1 && minor >= OLDEST_TERRAFORM_MINOR,
+            Self::Tool(product) => major == 1 && minor >= product.oldest_minor(),
             _ => (major, minor) == (1, kubernetes.minor),
         }
     }
@@ -339,5 +336,25 @@ mod tests {
             Asset::Etcd.place(&cache, KubernetesVersion::PINNED),
             Asset::Etcd.place(&cache, other)
         );
+    }
+
+    #[test]
+    fn keeps_versions_of_a_tool_apart_and_builds_the_pinned_one_once() {
+        let cache = Cache::of_user().unwrap();
+        let place = |asset: Asset| asset.place(&cache, KubernetesVersion::PINNED);
+        for product in [Product::Terraform, Product::OpenTofu] {
+            let pinned = product.pinned();
+            let other = ToolVersion { minor: pinned.minor + 1, patch: 0 };
+            assert_eq!(place(Asset::Tool(product)), place(Asset::ToolAt(product, pinned)));
+            assert_ne!(place(Asset::Tool(product)), place(Asset::ToolAt(product, other)));
+        }
+    }
+
+    #[test]
+    fn an_exact_version_of_a_tool_is_never_taken_from_path() {
+        let exact = Asset::ToolAt(Product::Terraform, ToolVersion { minor: 16, patch: 4 });
+        assert_eq!(exact.provided(Wanted::Pinned), None);
+        let failure = exact.failure(Wanted::Pinned);
+        assert_eq!(failure, "`terraform` 1.16.4 could not be built from the Go module proxy");
     }
 }

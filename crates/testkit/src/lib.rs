@@ -26,6 +26,7 @@ pub mod tunnel;
 pub mod ward;
 pub mod webhook;
 
+pub use assets::Product;
 pub use audit::{Filter, Request};
 pub use client::Answer;
 pub use control_plane::{ControlPlane, Parts, Validity};

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::assets::{Asset, KubernetesVersion};
+use crate::assets::{Asset, KubernetesVersion, Product, ToolVersion};
 use crate::client::blocking;
 pub use provider::{Mirrored, PROVIDER_VARIABLE, kill_providers, provider_binary};
 
@@ -23,41 +23,47 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
+    /// The developer's own if the provider supports its version, else the pinned version.
     Terraform,
     OpenTofu,
-    /// Terraform of the pinned version, for what an older one on the `PATH` may lack.
-    PinnedTerraform,
+    /// Of exactly this version, built from source even if there is one on `PATH`.
+    Exactly(Product, ToolVersion),
 }
 
 impl Tool {
-    /// Both, for tests that must hold with each.
+    /// Both products, for tests that must hold with each.
     pub const ALL: [Self; 2] = [Self::Terraform, Self::OpenTofu];
 
-    pub fn asset(self) -> Asset {
+    /// For what older versions lack, such as `planned_private`.
+    pub const NEWEST_TERRAFORM: Self =
+        Self::Exactly(Product::Terraform, ToolVersion { minor: 16, patch: 4 });
+
+    pub const fn product(self) -> Product {
         match self {
-            Self::Terraform | Self::PinnedTerraform => Asset::Terraform,
-            Self::OpenTofu => Asset::OpenTofu,
+            Self::Terraform => Product::Terraform,
+            Self::OpenTofu => Product::OpenTofu,
+            Self::Exactly(product, _) => product,
+        }
+    }
+
+    pub const fn asset(self) -> Asset {
+        match self {
+            Self::Terraform | Self::OpenTofu => Asset::Tool(self.product()),
+            Self::Exactly(product, version) => Asset::ToolAt(product, version),
         }
     }
 
     /// The host that a provider address without one belongs to.
-    fn registry(self) -> &'static str {
-        match self {
-            Self::Terraform | Self::PinnedTerraform => "registry.terraform.io",
-            Self::OpenTofu => "registry.opentofu.org",
+    pub fn registry(self) -> &'static str {
+        match self.product() {
+            Product::Terraform => "registry.terraform.io",
+            Product::OpenTofu => "registry.opentofu.org",
         }
     }
 
     /// The binary, built if need be.
     pub async fn binary(self) -> Result<PathBuf> {
-        blocking(move || {
-            let wanted = KubernetesVersion::wanted()?;
-            match self {
-                Self::PinnedTerraform => self.asset().pinned(wanted),
-                Self::Terraform | Self::OpenTofu => self.asset().locate(wanted),
-            }
-        })
-        .await
+        blocking(move || self.asset().locate(KubernetesVersion::wanted()?)).await
     }
 }
 

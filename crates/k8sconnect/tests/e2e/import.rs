@@ -353,7 +353,7 @@ async fn an_object_is_imported_by_its_identity() {
 
 #[tokio::test]
 async fn an_object_is_imported_by_its_identity_under_terraform_too() {
-    imported_by_identity(Tool::PinnedTerraform).await;
+    imported_by_identity(Tool::NEWEST_TERRAFORM).await;
 }
 
 async fn imported_by_identity(tool: Tool) {

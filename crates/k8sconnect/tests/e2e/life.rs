@@ -49,6 +49,11 @@ async fn opentofu_walks_objects_through_their_whole_life() {
 }
 
 #[tokio::test]
+async fn the_newest_terraform_walks_objects_through_their_whole_life() {
+    whole_life(Tool::NEWEST_TERRAFORM).await;
+}
+
+#[tokio::test]
 async fn a_bare_namespace_comes_and_goes() {
     let at = Workspace::new(Tool::Terraform).await;
     let body = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: NS-bare\n";

@@ -1,7 +1,7 @@
 //! Changes that an object cannot take: proved before anything is destroyed.
 
 use serde_json::json;
-use testkit::{Target, Tool};
+use testkit::{Product, Target, Tool};
 
 use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, never_says, says};
 
@@ -340,7 +340,7 @@ async fn under_one_name_create_before_destroy_is_refused_and_nothing_is_lost() {
             at.plan_empty().await;
         }
         let mut adopt = "";
-        if tool == Tool::OpenTofu {
+        if tool.product() == Product::OpenTofu {
             // It does not say when it applies. Where nothing but the user asks for the replacement,
             // its second plan is refused, and leaves the old object set aside. The way out that
             // the next plan names works.

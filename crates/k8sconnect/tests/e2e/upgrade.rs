@@ -60,17 +60,10 @@ async fn state_noting(
     attributes: &Value,
     (key, note): (&str, &str),
 ) {
-    let registry = registry_of(tool);
+    let registry = tool.registry();
     let private = json!({ key: BASE64.encode(note) });
     let stored = (version, attributes, BASE64.encode(private.to_string()));
     state_of(at, registry, "k8sconnect_object", stored).await;
-}
-
-fn registry_of(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Terraform | Tool::PinnedTerraform => "registry.terraform.io",
-        Tool::OpenTofu => "registry.opentofu.org",
-    }
 }
 
 /// The state of one resource: its version, its attributes and what is private of it.

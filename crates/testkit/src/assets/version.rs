@@ -1,4 +1,5 @@
-//! Which Kubernetes the tests run against. Nothing here knows where a binary comes from.
+//! Which versions of Kubernetes, Terraform and OpenTofu the tests run against. Nothing here knows
+//! where a binary comes from.
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,6 +35,51 @@ impl KubernetesVersion {
     /// The version of the staging modules (`k8s.io/api` and its sisters) of this release.
     pub(crate) fn staging(self) -> String {
         format!("v0.{}.{}", self.minor, self.patch)
+    }
+}
+
+/// A command line tool that runs providers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Product {
+    Terraform,
+    OpenTofu,
+}
+
+impl Product {
+    pub fn binary(self) -> &'static str {
+        match self {
+            Self::Terraform => "terraform",
+            Self::OpenTofu => "tofu",
+        }
+    }
+
+    /// The version that is built where the developer has none.
+    pub(crate) fn pinned(self) -> ToolVersion {
+        match self {
+            Self::Terraform => ToolVersion { minor: 13, patch: 3 },
+            Self::OpenTofu => ToolVersion { minor: 12, patch: 6 },
+        }
+    }
+
+    /// The oldest minor version that the provider supports.
+    pub(crate) fn oldest_minor(self) -> u32 {
+        match self {
+            Self::Terraform => 11,
+            Self::OpenTofu => 10,
+        }
+    }
+}
+
+/// A released version of Terraform or OpenTofu, `1.minor.patch`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ToolVersion {
+    pub minor: u32,
+    pub patch: u32,
+}
+
+impl fmt::Display for ToolVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}.{}", self.minor, self.patch)
     }
 }
 

@@ -235,8 +235,8 @@ pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String
         Asset::Kstatus
         | Asset::Kubectl
         | Asset::Kustomize
-        | Asset::OpenTofu
-        | Asset::Terraform
+        | Asset::Tool(_)
+        | Asset::ToolAt(..)
         | Asset::PeerKubernetes
         | Asset::PeerKubectl => vec![],
     };

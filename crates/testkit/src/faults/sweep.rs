@@ -16,10 +16,10 @@ use super::fault::Fault;
 use super::judge::{self, Standing};
 use super::life::{self, Ended, Life, Means, Run, Wish};
 use super::operation::{Course, Operation, Place, Resource, Same};
+use crate::assets::Product;
 use crate::control_plane::ControlPlane;
 use crate::namespace::TestNamespace;
 use crate::proxy::{Action as Deed, Fate, Proxy, Recorded, Rule, Turn, Which};
-use crate::terraform::Tool;
 
 /// Longer than any limit of the provider's own: what takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -138,8 +138,10 @@ impl Scene {
     /// and so does the one that precedes a write, which OpenTofu refuses in words of its own.
     fn excused(&self, ended: Ended, fault: Fault) -> Ended {
         match (ended, &self.means) {
-            (Ended::Broken(words), Means::InProcess(_, Tool::OpenTofu))
-                if fault == Fault::WebhookHangs && words.contains("inconsistent final plan") =>
+            (Ended::Broken(words), Means::InProcess(_, tool))
+                if tool.product() == Product::OpenTofu
+                    && fault == Fault::WebhookHangs
+                    && words.contains("inconsistent final plan") =>
             {
                 Ended::Told(words)
             }

@@ -52,3 +52,12 @@ async fn terraform_tells_changes_from_none() {
 async fn opentofu_tells_changes_from_none() {
     tells_changes_from_none(Tool::OpenTofu).await;
 }
+
+#[tokio::test]
+async fn the_newest_terraform_is_of_its_exact_version_whatever_is_on_the_path() {
+    let tool = Tool::NEWEST_TERRAFORM;
+    let runner = Runner::bare(tool).await.unwrap();
+    let said = runner.run(&["version"]).await.unwrap().successful().unwrap().stdout;
+    let Tool::Exactly(_, version) = tool else { panic!("{tool:?} has no exact version") };
+    assert_eq!(said.lines().next().unwrap(), format!("Terraform v{version}"));
+}

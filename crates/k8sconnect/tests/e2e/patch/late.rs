@@ -1,7 +1,7 @@
 //! What is known only once something else is applied: the way to the cluster, the text, the target.
 
 use serde_json::json;
-use testkit::Tool;
+use testkit::{Product, Tool};
 
 use super::round::Round;
 use crate::workspace::{never_says, says};
@@ -62,10 +62,10 @@ async fn a_life_in_which_everything_is_known_late(tool: Tool) {
     let run = at.runner.apply().await.unwrap();
     assert!(!run.succeeded(), "{}", run.text);
     says(&run.text, "it will plan the move, a replacement of this patch");
-    match tool {
-        Tool::Terraform | Tool::PinnedTerraform => never_says(&run.text, "inconsistent final plan"),
+    match tool.product() {
+        Product::Terraform => never_says(&run.text, "inconsistent final plan"),
         // It does not tell the provider that it applies, so that its own error comes too.
-        Tool::OpenTofu => says(&run.text, "`target` was not known in full"),
+        Product::OpenTofu => says(&run.text, "`target` was not known in full"),
     }
     at.apply().await;
     at.plan_empty().await;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use testkit::{Request, Tool};
+use testkit::{Product, Request, Tool};
 
 use super::round::Round;
 use super::{Clinic, owners};
@@ -88,15 +88,15 @@ async fn a_replacement_that_is_made_first(tool: Tool) {
     says(&run.text, "or set `adopt = true`, so that its fields are handed over");
     never_says(&run.text, "will be patched");
     let adopting = format!("{first}\n  adopt = true");
-    match tool {
+    match tool.product() {
         // State is as it was.
-        Tool::Terraform | Tool::PinnedTerraform => {
+        Product::Terraform => {
             clinic.at.plan_empty().await;
             clinic.patches(&[("it", text, &adopting)]).at.apply().await;
         }
         // It does not say when it applies, so that its second plan is refused, which leaves the old
         // patch set aside. The way out that the next plan names works.
-        Tool::OpenTofu => {
+        Product::OpenTofu => {
             let plan = clinic.at.plan_fails().await;
             says(&plan.text, "Once it is shown as deposed, only `adopt = true` helps");
             clinic.patches(&[("it", text, &adopting)]);

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use testkit::Tool;
 
-use super::{ID, registry_of, state_of};
+use super::{ID, state_of};
 use crate::patch::{Clinic, owners, traces};
 use crate::workspace::{never_says, says};
 
@@ -59,7 +59,7 @@ async fn inherited(tool: Tool, version: u64, attribute: &str, text: &str) -> Cli
         attributes["previous_owners"] = json!({"spec.replicas": "helm"});
     }
     clinic.patch(attribute, text);
-    let registry = registry_of(tool);
+    let registry = tool.registry();
     let stored = (version, &attributes, BASE64.encode("{}"));
     state_of(at, registry, "k8sconnect_patch", stored).await;
     clinic

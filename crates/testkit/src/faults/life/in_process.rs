@@ -6,6 +6,7 @@ use tfplugin::harness::{Action, Core, Failure, Outcome, PlanOutcome, State};
 use tfplugin::{Capabilities, Diagnostics, Value};
 
 use super::{Ended, Run, Start, Wish, value};
+use crate::assets::Product;
 use crate::faults::operation::{Operation, Resource};
 use crate::proxy::{Proxy, Recorded};
 use crate::terraform::Tool;
@@ -102,7 +103,7 @@ impl InProcess<'_> {
 
     /// Terraform allows deferrals while it applies, and only then; OpenTofu never does.
     fn applying(&self, core: Core) -> Core {
-        let deferral_allowed = self.tool != Tool::OpenTofu;
+        let deferral_allowed = self.tool.product() != Product::OpenTofu;
         let write_only_attributes_allowed = true;
         core.with_capabilities(Capabilities { deferral_allowed, write_only_attributes_allowed })
     }
