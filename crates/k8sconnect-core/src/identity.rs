@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::field::{FieldPath, FieldSet, PathElement};
 
@@ -17,22 +18,32 @@ pub const ID_ANNOTATION: &str = "k8sconnect.terraform.io/terraform-id";
 /// now. Nobody wrote it in a body, so it is no field of ours; the next write drops it.
 pub const BIRTH_ANNOTATION: &str = "k8sconnect.terraform.io/created-at";
 
-/// How every annotation of ours begins.
-const MARKS: &str = "k8sconnect.terraform.io/";
+/// How the key of every annotation of ours begins. Annotations and labels with such a key are reserved:
+/// no user may write, patch or ignore one.
+pub const RESERVED_PREFIX: &str = "k8sconnect.terraform.io/";
 
 /// The annotation in which a patch keeps, on the object itself, from whom it took what.
 pub fn patch_annotation(id: &str) -> String {
-    format!("{MARKS}patch-{id}")
+    format!("{RESERVED_PREFIX}patch-{id}")
 }
 
 /// The patch that an annotation is the note of.
 pub fn patch_of(annotation: &str) -> Option<&str> {
-    annotation.strip_prefix(MARKS)?.strip_prefix("patch-")
+    annotation.strip_prefix(RESERVED_PREFIX)?.strip_prefix("patch-")
 }
 
-/// Whether an annotation is one of ours, which stands for no field that anybody wrote.
-pub fn is_mark(annotation: &str) -> bool {
-    annotation.starts_with(MARKS)
+/// Whether the key of an annotation or label is reserved for k8sconnect.
+pub fn is_reserved(key: &str) -> bool {
+    key.starts_with(RESERVED_PREFIX)
+}
+
+/// The paths of the reserved annotations and labels in an object, or in a part of one.
+pub fn reserved(object: &Value) -> Vec<[&str; 3]> {
+    let keys = |map: &'static str| {
+        let keys = object["metadata"][map].as_object().into_iter().flat_map(|map| map.keys());
+        keys.filter(|key| is_reserved(key)).map(move |key| ["metadata", map, key.as_str()])
+    };
+    keys("annotations").chain(keys("labels")).collect()
 }
 
 /// Whether this is a mark of ours on the object, which nobody writes into a body.
@@ -41,7 +52,7 @@ pub fn is_marking(path: &FieldPath) -> bool {
         [metadata, annotations, PathElement::Field(name)] => {
             *metadata == PathElement::field("metadata")
                 && *annotations == PathElement::field("annotations")
-                && is_mark(name)
+                && is_reserved(name)
         }
         _ => false,
     }
@@ -55,7 +66,7 @@ pub fn without_marks(mut fields: FieldSet) -> FieldSet {
         .into_iter()
         .flat_map(FieldSet::children)
         .filter_map(|(element, _)| match element {
-            PathElement::Field(name) if is_mark(name) => Some(name.clone()),
+            PathElement::Field(name) if is_reserved(name) => Some(name.clone()),
             _ => None,
         })
         .collect();

@@ -49,11 +49,15 @@ impl Ignore {
             Some(name) => Ok(Self::Manager(name.to_owned())),
             None => {
                 let pattern = Pattern::parse_with_places(text)?;
+                let refuse = |problem| Err(PatternError { text: text.to_owned(), problem });
                 if pattern.means_identity() {
-                    return Err(PatternError {
-                        text: text.to_owned(),
-                        problem: "it says which object is meant, and must be written",
-                    });
+                    return refuse("it says which object is meant, and must be written");
+                }
+                if pattern.names_reserved() {
+                    return refuse(
+                        "annotations and labels under `k8sconnect.terraform.io/` are reserved for \
+                         k8sconnect",
+                    );
                 }
                 Ok(Self::Fields(pattern))
             }

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use crate::field::{FieldSet, PathElement};
-use crate::identity::{Gvk, is_mark};
+use crate::identity::{Gvk, is_reserved};
 use crate::import_id::{Chosen, SecretValues};
 use crate::manifest::{SERVER_METADATA, written};
 use crate::owners::Owners;
@@ -171,10 +171,12 @@ fn clean(fields: Value, live: &Value, gvk: &Gvk, values: SecretValues) -> Map<St
     for name in SERVER_METADATA.into_iter().chain(["generateName"]) {
         metadata.remove(name);
     }
-    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-        annotations.retain(|name, _| !MARKS.contains(&name.as_str()) && !is_mark(name));
-        if annotations.is_empty() {
-            metadata.remove("annotations");
+    for map in ["annotations", "labels"] {
+        if let Some(Value::Object(keys)) = metadata.get_mut(map) {
+            keys.retain(|key, _| !MARKS.contains(&key.as_str()) && !is_reserved(key));
+            if keys.is_empty() {
+                metadata.remove(map);
+            }
         }
     }
     for name in ["name", "namespace"] {
@@ -256,6 +258,19 @@ mod tests {
              spec:\n  replicas: 3\n  template:\n    metadata: {}\n    spec:\n      containers:\n      \
              - image: nginx\n        imagePullPolicy: Always\n        name: web\n"
         );
+    }
+
+    #[test]
+    fn reserved_annotations_and_labels_are_left_out() {
+        let mut live = live();
+        live["metadata"]["annotations"][crate::identity::ID_ANNOTATION] = json!("0f3a");
+        live["metadata"]["labels"] = json!({"k8sconnect.terraform.io/team": "a", "app": "web"});
+        let gvk = Gvk::new("apps/v1", "Deployment");
+        let (owners, values) = (Owners::default(), SecretValues::LeftOut);
+        let text = body(&live, &gvk, &owners, &Chosen::All, values).unwrap();
+        let manifest = Manifest::parse(&text).unwrap();
+        assert_eq!(manifest.value()["metadata"]["labels"], json!({"app": "web"}));
+        assert!(manifest.value()["metadata"].get("annotations").is_none());
     }
 
     #[test]

@@ -14,8 +14,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
-use crate::field::Pattern;
-use crate::identity::{Gvk, ID_ANNOTATION, ObjectKey};
+use crate::field::{FieldPath, Pattern};
+use crate::identity::{Gvk, ObjectKey};
 use crate::secrecy::Secrecy;
 use crate::yaml::{self, Document, Position, YamlError};
 
@@ -70,8 +70,8 @@ pub enum ManifestError {
     GenerateName { line: usize },
     #[error("line {line}: `{field}` is written by the API server")]
     ServerOwned { line: usize, field: String },
-    #[error("line {line}: the annotation `{ID_ANNOTATION}` is written by this provider")]
-    OurMark { line: usize },
+    #[error("line {line}: `{field}` is reserved for k8sconnect")]
+    Reserved { line: usize, field: FieldPath },
     #[error("line {line}: no object can be named `{name}`")]
     ObjectName { line: usize, name: String },
     #[error("line {line}: no namespace can be named `{name}`")]
@@ -93,7 +93,7 @@ impl ManifestError {
             | Self::IsAList { line, .. }
             | Self::NotBase64 { line, .. }
             | Self::GenerateName { line }
-            | Self::OurMark { line }
+            | Self::Reserved { line, .. }
             | Self::ObjectName { line, .. }
             | Self::NamespaceName { line, .. }
             | Self::ServerOwned { line, .. } => Some(*line),

@@ -6,7 +6,7 @@
 //! are of interest: which these are, and what they hold, is told by [`outcome`].
 //!
 //! What must never be patched is refused here, before anything is asked: who the object is, its
-//! status, what the server writes, and the marks of k8sconnect.
+//! status, what the server writes, and annotations and labels that are reserved for k8sconnect.
 
 mod aside;
 mod before;
@@ -38,6 +38,7 @@ mod successor;
 
 use serde_json::Value;
 
+use crate::field::FieldPath;
 use crate::identity::ObjectKey;
 use crate::manifest::Manifest;
 use crate::projection::ConcealmentKey;
@@ -111,8 +112,12 @@ pub enum PatchError {
     Identity(String),
     #[error("`{0}` is written by the API server")]
     ServerOwned(String),
-    #[error("`{0}` holds marks of k8sconnect")]
-    Marks(String),
+    #[error("`{0}` is reserved for k8sconnect")]
+    Reserved(FieldPath),
+    #[error(
+        "`{0}` stands for every annotation, those of k8sconnect and of other managers included"
+    )]
+    AllAnnotations(String),
     #[error("`{0}` is turned into `data` by the API server")]
     StringData(String),
     #[error("`stringData: null` removes nothing, since the API server never keeps `stringData`")]

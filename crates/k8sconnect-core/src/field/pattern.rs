@@ -21,6 +21,7 @@ use super::atom::{Atom, same};
 use super::path::{FieldPath, PathElement};
 use super::set::FieldSet;
 use super::walk::{Items, step, step_written, written_index};
+use crate::identity::is_reserved;
 use crate::text::nfc;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ enum Step {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a path of fields: {problem}")]
+#[error("`{text}` cannot be used here: {problem}")]
 pub struct PatternError {
     pub text: String,
     pub problem: &'static str,
@@ -125,6 +126,17 @@ impl Pattern {
         }
     }
 
+    /// Whether the pattern names an annotation or label that is reserved for k8sconnect. A wildcard
+    /// names none.
+    pub fn names_reserved(&self) -> bool {
+        let names: Option<Vec<_>> = self.steps.iter().map(Step::name).collect();
+        match names.as_deref() {
+            // A key with dots and without quotes takes several steps.
+            Some(["metadata", "annotations" | "labels", key @ ..]) => is_reserved(&key.join(".")),
+            _ => false,
+        }
+    }
+
     /// The fields of `set` that the pattern means, seen on `object`: each match with all that the
     /// set has below it.
     pub fn matched(&self, set: &FieldSet, object: &Value) -> FieldSet {
@@ -177,6 +189,13 @@ fn relation(
 }
 
 impl Step {
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::Field(name) => Some(name),
+            _ => None,
+        }
+    }
+
     fn admits(&self, element: &PathElement, item: Option<&Value>) -> bool {
         match (self, element) {
             (Step::Field(name), PathElement::Field(field)) => same_name(name, field),

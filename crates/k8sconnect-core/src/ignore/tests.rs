@@ -258,6 +258,27 @@ fn what_says_which_object_is_meant_cannot_be_ignored() {
 }
 
 #[test]
+fn a_reserved_annotation_or_label_cannot_be_ignored_by_name() {
+    for text in [
+        "metadata.annotations[\"k8sconnect.terraform.io/terraform-id\"]",
+        "metadata.annotations.k8sconnect.terraform.io/terraform-id",
+        "metadata.annotations['k8sconnect.terraform.io/patch-0f3a']",
+        "metadata.labels[\"k8sconnect.terraform.io/team\"]",
+    ] {
+        let error = Ignore::parse(text).unwrap_err().to_string();
+        assert!(error.contains(text) && error.contains("are reserved for k8sconnect"), "{error}");
+    }
+    for text in [
+        "metadata.annotations",
+        "metadata.annotations.*",
+        "metadata.annotations[\"k8sconnect.terraform.io\"]",
+        "spec.template.metadata.annotations[\"k8sconnect.terraform.io/a\"]",
+    ] {
+        assert!(Ignore::parse(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn string_data_of_a_secret_means_its_data() {
     let ignores = [Ignore::parse("stringData.password").unwrap()];
     let set = owners(&[(US, json!({"f:data": {"f:password": {}}}))]).applied_by(US);

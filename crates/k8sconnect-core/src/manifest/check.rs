@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{ManifestError, SERVER_METADATA};
 use crate::field::FieldPath;
-use crate::identity::{Gvk, ID_ANNOTATION, ObjectKey, is_name, is_namespace};
+use crate::identity::{Gvk, ObjectKey, is_name, is_namespace, reserved};
 use crate::yaml::{Document, Step};
 
 /// Which object a part of a document is, the whole of it or an item of a list, and no more: whether
@@ -118,9 +118,9 @@ impl<'a> Check<'a> {
                     .push(ManifestError::ServerOwned { line, field: format!("metadata.{name}") });
             }
         }
-        if metadata.get("annotations").is_some_and(|map| map.get(ID_ANNOTATION).is_some()) {
-            let line = self.line(&["metadata", "annotations", ID_ANNOTATION]);
-            self.errors.push(ManifestError::OurMark { line });
+        for names in reserved(self.value) {
+            let (line, field) = (self.line(&names), FieldPath::fields(names));
+            self.errors.push(ManifestError::Reserved { line, field });
         }
         if object.contains_key("status") {
             let line = self.line(&["status"]);

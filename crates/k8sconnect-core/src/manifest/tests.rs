@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::identity::ID_ANNOTATION;
 
 fn problems(text: &str) -> Vec<String> {
     Manifest::parse(text).unwrap_err().iter().map(ToString::to_string).collect()
@@ -138,9 +139,25 @@ fn a_namespace_that_can_never_be_is_refused() {
 }
 
 #[test]
-fn our_own_mark_is_refused() {
-    let text = format!(
-        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations:\n    {ID_ANNOTATION}: x\n"
-    );
-    assert_eq!(Manifest::parse(&text), Err(vec![ManifestError::OurMark { line: 6 }]));
+fn a_reserved_annotation_or_label_is_refused_and_named() {
+    for (map, key) in [
+        ("annotations", ID_ANNOTATION),
+        ("annotations", "k8sconnect.terraform.io/patch-0f3a"),
+        ("annotations", "k8sconnect.terraform.io/"),
+        ("labels", "k8sconnect.terraform.io/team"),
+    ] {
+        let text = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  {map}:\n    a: b\n    {key}: x\n"
+        );
+        let told = format!("line 7: `metadata.{map}[\"{key}\"]` is reserved for k8sconnect");
+        assert_eq!(problems(&text), [told]);
+    }
+}
+
+#[test]
+fn only_keys_of_the_object_itself_under_the_whole_prefix_are_reserved() {
+    let text = "{apiVersion: v1, kind: X, metadata: {name: a, annotations: \
+                {k8sconnect.terraform.io: x, sub.k8sconnect.terraform.io/a: x}}, \
+                spec: {metadata: {labels: {k8sconnect.terraform.io/a: x}}}}";
+    assert!(Manifest::parse(text).is_ok());
 }

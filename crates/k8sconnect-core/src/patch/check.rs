@@ -6,7 +6,7 @@ use super::operation::Operation;
 use super::pointer::Pointer;
 use super::{Manner, PatchError};
 use crate::field::{FieldPath, PathElement};
-use crate::identity::{DEFAULT_NAMESPACE, ObjectKey, is_mark};
+use crate::identity::{DEFAULT_NAMESPACE, ObjectKey, reserved};
 use crate::manifest::{SERVER_METADATA, may_be_data_of_a_secret};
 use crate::secrecy::Secrecy;
 
@@ -16,11 +16,11 @@ pub(super) fn partial_object(
     key: &ObjectKey,
     manner: Manner,
 ) -> Result<Value, Vec<PatchError>> {
+    let mut errors = reserved_in(&value);
+    directives(&value, &mut FieldPath::default(), &mut errors);
     let Value::Object(mut object) = value else {
         return Err(vec![PatchError::NotAMapping(describe(&value))]);
     };
-    let mut errors = Vec::new();
-    directives(&Value::Object(object.clone()), &mut FieldPath::default(), &mut errors);
     let mut repeats =
         |map: &mut Map<String, Value>, name: &str, shown: &str, meant: &[&str]| match map
             .remove(name)
@@ -43,15 +43,8 @@ pub(super) fn partial_object(
                     errors.push(PatchError::ServerOwned(format!("metadata.{name}")));
                 }
             }
-            match metadata.get("annotations") {
-                Some(Value::Object(annotations)) => errors.extend(
-                    annotations.keys().filter(|name| is_mark(name)).map(|name| marks(name)),
-                ),
-                // It would take our own mark along, and everybody's.
-                Some(Value::Null) if manner == Manner::Merge => {
-                    errors.push(PatchError::Marks("metadata.annotations".to_owned()));
-                }
-                _ => {}
+            if manner == Manner::Merge && metadata.get("annotations") == Some(&Value::Null) {
+                errors.push(PatchError::AllAnnotations("metadata.annotations".to_owned()));
             }
             if metadata.is_empty() {
                 object.remove("metadata");
@@ -99,8 +92,9 @@ fn not_base64(object: &Map<String, Value>, key: &ObjectKey) -> Vec<PatchError> {
     told.map(PatchError::NotBase64).collect()
 }
 
-fn marks(name: &str) -> PatchError {
-    PatchError::Marks(FieldPath::fields(["metadata", "annotations", name]).to_string())
+fn reserved_in(object: &Value) -> Vec<PatchError> {
+    let reserved = reserved(object).into_iter();
+    reserved.map(|names| PatchError::Reserved(FieldPath::fields(names))).collect()
 }
 
 /// Keys that mean something to strategic merge patches, and nothing to anybody else. Other names
@@ -149,6 +143,7 @@ pub(super) fn operations(
             Ok(operation) => {
                 errors.extend(operation.changes().into_iter().filter_map(|at| forbidden(at, key)));
                 errors.extend(all_annotations(&operation));
+                errors.extend(operation.places().iter().flat_map(reserved_in));
                 errors.extend(betrayal(&operation, key));
                 if let Some(Value::Object(object)) = operation.as_object() {
                     errors.extend(not_base64(&object, key));
@@ -177,18 +172,12 @@ fn in_operation(operation: &Operation, errors: &mut Vec<PatchError>) {
     }
 }
 
-/// An operation on all annotations would take our own marks along, and everybody's. Only one that
-/// adds the map may stand: whether that takes any is seen on the object.
-fn all_annotations(operation: &Operation) -> Vec<PatchError> {
-    if !operation.changes().iter().any(|at| at.is_all_annotations()) {
-        return vec![];
-    }
-    match operation {
-        Operation::Add { value: Value::Object(annotations), .. } => {
-            annotations.keys().filter(|name| is_mark(name)).map(|name| marks(name)).collect()
-        }
-        _ => vec![PatchError::Marks(operation.at().to_string())],
-    }
+/// An operation on all annotations would take those of k8sconnect and of every other manager along.
+/// Only one that adds the map may stand: whether that takes any is seen on the object.
+fn all_annotations(operation: &Operation) -> Option<PatchError> {
+    let all = operation.changes().iter().any(|at| at.is_all_annotations());
+    let adds_a_map = matches!(operation, Operation::Add { value: Value::Object(_), .. });
+    (all && !adds_a_map).then(|| PatchError::AllAnnotations(operation.at().to_string()))
 }
 
 /// What an operation would bring from a place where it is hidden to one where everybody sees it, and
@@ -220,7 +209,6 @@ fn forbidden(at: &Pointer, key: &ObjectKey) -> Option<PatchError> {
             Some(PatchError::ServerOwned(shown))
         }
         ["status", ..] => Some(PatchError::ServerOwned(shown)),
-        ["metadata", "annotations", name, ..] if is_mark(name) => Some(PatchError::Marks(shown)),
         ["stringData", ..] if key.gvk.is_secret() => Some(PatchError::StringData(shown)),
         _ => None,
     }

@@ -13,7 +13,7 @@ use super::place::Shape;
 use super::successor::successors;
 use crate::field::walk::{at, step};
 use crate::field::{Atom, FieldPath, PathElement};
-use crate::identity::is_mark;
+use crate::identity::is_reserved;
 use crate::manifest::SERVER_METADATA;
 use crate::projection::{Leaf, Projection};
 
@@ -161,7 +161,7 @@ fn is_the_servers(path: &FieldPath) -> bool {
     match names.as_slice() {
         ["status"] => true,
         ["metadata", name] => SERVER_METADATA.contains(name),
-        ["metadata", "annotations", name] => is_mark(name),
+        ["metadata", "annotations", name] => is_reserved(name),
         _ => false,
     }
 }

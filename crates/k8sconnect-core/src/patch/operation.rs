@@ -124,13 +124,25 @@ impl Operation {
 
     /// The value that it carries, under its path, as if it were an object.
     pub(super) fn as_object(&self) -> Option<Value> {
-        let value = match self {
-            Self::Add { value, .. } | Self::Replace { value, .. } | Self::Test { value, .. } => {
-                value.clone()
+        match self {
+            Self::Add { at, value } | Self::Replace { at, value } | Self::Test { at, value } => {
+                Some(at.holding(value.clone()))
             }
-            _ => return None,
-        };
-        Some(self.at().0.iter().rev().fold(value, |below, token| json!({ token: below })))
+            Self::Remove { .. } | Self::Move { .. } | Self::Copy { .. } => None,
+        }
+    }
+
+    /// Every place that it names, as an object with the value that it carries there.
+    pub(super) fn places(&self) -> Vec<Value> {
+        match self {
+            Self::Move { from, at } | Self::Copy { from, at } => {
+                vec![from.holding(Value::Null), at.holding(Value::Null)]
+            }
+            Self::Remove { at } => vec![at.holding(Value::Null)],
+            Self::Add { .. } | Self::Replace { .. } | Self::Test { .. } => {
+                self.as_object().into_iter().collect()
+            }
+        }
     }
 
     /// The value that it brings to another place.

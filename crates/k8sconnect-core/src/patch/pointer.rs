@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A place by its tokens; none of them is the whole document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +30,11 @@ impl Pointer {
     #[must_use]
     pub fn then(&self, token: impl Into<String>) -> Self {
         Self(self.0.iter().cloned().chain([token.into()]).collect())
+    }
+
+    /// An object that has nothing but this value at this place.
+    pub(super) fn holding(&self, value: Value) -> Value {
+        self.0.iter().rev().fold(value, |below, token| json!({ token: below }))
     }
 
     pub fn find<'a>(&self, root: &'a Value) -> Option<&'a Value> {

@@ -17,7 +17,7 @@ use super::position::{Positions, Whereabouts};
 use crate::field::atom::same;
 use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
-use crate::identity::is_mark;
+use crate::identity::is_reserved;
 use crate::owners::Manager;
 use crate::projection::{ConcealmentKey, Texts, is_empty_map};
 use crate::secrecy::Secrecy;
@@ -333,7 +333,7 @@ impl Writer<'_> {
         let Some(Value::Object(map)) = at.find(&self.object) else {
             return Ok(false);
         };
-        if !map.keys().all(|name| at.is_all_annotations() && is_mark(name)) {
+        if !map.keys().all(|name| at.is_all_annotations() && is_reserved(name)) {
             let path = self.shape.place(at, &self.object)?;
             self.script.spared.push(path);
         }

@@ -346,6 +346,40 @@ fn an_item_of_a_list_that_is_held_as_a_whole_stands_for_the_list() {
 }
 
 #[test]
+fn a_reserved_key_is_refused_in_every_form_of_a_patch() {
+    for (map, key) in [("annotations", "terraform-id"), ("labels", "team")] {
+        let key = format!("k8sconnect.terraform.io/{key}");
+        let told = format!("`metadata.{map}[\"{key}\"]` is reserved for k8sconnect");
+        let at = format!("/metadata/{map}/{}", key.replace('/', "~1"));
+        let whole = format!("/metadata/{map}");
+        let object = json!({"metadata": {map: {&key: "x"}}, "spec": {"replicas": 1}});
+        let removing = json!({"metadata": {map: {&key: null}}});
+        for (manner, patch) in [
+            (Manner::Apply, object.clone()),
+            (Manner::Merge, object),
+            (Manner::Merge, removing),
+            (Manner::Json, json!([{"op": "add", "path": at, "value": "x"}])),
+            (Manner::Json, json!([{"op": "replace", "path": at, "value": "x"}])),
+            (Manner::Json, json!([{"op": "remove", "path": at}])),
+            (Manner::Json, json!([{"op": "move", "from": at, "path": "/spec/x"}])),
+            (Manner::Json, json!([{"op": "move", "from": "/spec/x", "path": at}])),
+            (Manner::Json, json!([{"op": "copy", "from": at, "path": "/spec/x"}])),
+            (Manner::Json, json!([{"op": "copy", "from": "/spec/x", "path": at}])),
+            (
+                Manner::Json,
+                json!([{"op": "test", "path": at, "value": "x"},
+                                  {"op": "remove", "path": "/spec/x"}]),
+            ),
+            (Manner::Json, json!([{"op": "add", "path": whole, "value": {&key: "x", "a": "b"}}])),
+        ] {
+            let errors = refused(manner, &patch.to_string());
+            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            assert_eq!(errors, [told.as_str()], "{patch}");
+        }
+    }
+}
+
+#[test]
 fn all_annotations_at_once_are_left_alone() {
     let at = "/metadata/annotations";
     for operation in [
@@ -353,10 +387,9 @@ fn all_annotations_at_once_are_left_alone() {
         json!({"op": "replace", "path": at, "value": {}}),
         json!({"op": "move", "from": at, "path": "/spec/x"}),
         json!({"op": "copy", "from": "/metadata/labels", "path": at}),
-        json!({"op": "add", "path": at, "value": {crate::identity::ID_ANNOTATION: "x"}}),
     ] {
         let text = json!([operation]).to_string();
-        assert!(matches!(refused(Manner::Json, &text)[0], PatchError::Marks(_)), "{text}");
+        assert!(matches!(refused(Manner::Json, &text)[0], PatchError::AllAnnotations(_)), "{text}");
     }
     let text = json!([{"op": "add", "path": at, "value": {"a": "b"}}]).to_string();
     let (mut after, ..) = written(&text, &live());

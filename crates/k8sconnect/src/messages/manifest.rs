@@ -70,9 +70,11 @@ fn advice(error: &ManifestError) -> &'static str {
         ManifestError::GenerateName { .. } => {
             "Terraform must know which object is meant: give it a `metadata.name`."
         }
-        ManifestError::OurMark { .. } => {
-            "Remove the annotation: it tells which state holds the object, and is set by every \
-             apply. To take over an object that bears it, set `adopt = true` or import it."
+        ManifestError::Reserved { .. } => {
+            "Remove these lines: annotations and labels under `k8sconnect.terraform.io/` are \
+             reserved for k8sconnect, which sets them itself. They usually come from \
+             `kubectl get -o yaml` of an object that k8sconnect manages. To take over such an \
+             object, set `adopt = true` or import it."
         }
         ManifestError::ObjectName { .. } => {
             "A name is one step of an address: it holds neither `/` nor `%`, and is neither `.` nor \

@@ -19,7 +19,7 @@ use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::pattern::Pattern;
 use k8sconnect_core::identity::{Gvk, ObjectKey};
-use k8sconnect_core::ignore::Oddities;
+use k8sconnect_core::ignore::{Ignore, Oddities};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation, Owners};
 use k8sconnect_core::plan::Takeover;
@@ -347,6 +347,7 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
 
 fn other_messages() -> Vec<Diagnostic> {
     let errors = Manifest::parse("").unwrap_err();
+    let reserved = "metadata.annotations[\"k8sconnect.terraform.io/terraform-id\"]";
     let vain = ("spec.selector.matchLabels.app".to_owned(), path("spec.selector"));
     let contexts = vec!["prod".to_owned(), "stage".to_owned()];
     let none = ConnectionError::NoContextChosen { contexts, files: Vec::new() };
@@ -405,6 +406,7 @@ fn other_messages() -> Vec<Diagnostic> {
         state::unknown_terms(),
         state::unnamed(),
         terms::no_path(List::Ignored, &Pattern::parse("spec.containers[0]").unwrap_err()),
+        terms::no_path(List::Ignored, &Ignore::parse(reserved).unwrap_err()),
         terms::null_path(List::Ignored),
         terms::no_path(List::Sensitive, &secrecy::pattern("metadata.name").unwrap_err()),
         terms::null_path(List::Sensitive),

@@ -43,7 +43,7 @@ impl List {
 
 pub(crate) fn no_path(list: List, error: &PatternError) -> Diagnostic {
     Diagnostic::error(
-        format!("`{}` names no field", list.name()),
+        format!("`{}` has an entry that cannot be used", list.name()),
         paragraphs([&format!("{error}."), &list.forms()]),
     )
 }

@@ -32,6 +32,7 @@ mod patch;
 mod proof;
 mod readiness;
 mod redefined;
+mod reserved;
 mod room;
 mod secrecy;
 mod shapes;

@@ -68,9 +68,11 @@ fn advice(error: &PatchError, attribute: &str) -> &'static str {
             "Remove these lines: the API server, or a controller through a subresource, writes \
              them, and would take them from nobody else."
         }
-        PatchError::Marks(_) => {
-            "These annotations are k8sconnect's own. Name the annotations that you mean one by one."
+        PatchError::Reserved(_) => {
+            "Remove these lines: annotations and labels under `k8sconnect.terraform.io/` are \
+             reserved for k8sconnect, which sets and removes them itself."
         }
+        PatchError::AllAnnotations(_) => "Name the annotations that you mean one by one.",
         PatchError::StringData(_) => {
             "Write to `/data` instead, with `base64encode(…)` around the value."
         }

@@ -99,6 +99,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             "patch",
             key,
         ),
+        patch::unusable(&read(Manner::Merge, "metadata: {annotations: null}"), "merge_patch", key),
         patch::unusable(&read(Manner::Merge, "a: ["), "merge_patch", key),
         patch::unusable(&read(Manner::Merge, ""), "merge_patch", key),
         patch::unusable(&read(Manner::Merge, "[a]"), "merge_patch", key),

@@ -33,7 +33,11 @@ async fn what_no_patch_may_touch_is_refused_before_anything_is_asked() {
         ("patch", "[a]", "belongs in `json_patch`"),
         ("json_patch", "{a: b}", "belong in `patch` or `merge_patch`"),
         ("json_patch", r#"[{"op": "put", "path": "/a"}]"#, "operation 1: `put` is none of"),
-        ("patch", "metadata: {annotations: {k8sconnect.terraform.io/x: y}}", "marks of k8sconnect"),
+        (
+            "patch",
+            "metadata: {annotations: {k8sconnect.terraform.io/x: y}}",
+            "is reserved for k8sconnect",
+        ),
         ("merge_patch", "", "it changes nothing"),
         ("patch", "a: [", "line 1"),
     ];
