@@ -13,5 +13,5 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> ExitCode {
-    serve(K8sConnect::of_this_run(), Options { address: ADDRESS, name: "k8sconnect" }).await
+    serve(K8sConnect::default(), Options { address: ADDRESS, name: "k8sconnect" }).await
 }

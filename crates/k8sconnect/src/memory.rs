@@ -8,18 +8,14 @@
 //! It also tells a plan that follows a read from the one that Terraform makes once more while it
 //! applies, in a process that reads nothing. And it hands on what one plan must know of another: what
 //! is taken over or destroyed by another address ([`claims`]), what is made or put right ([`names`]),
-//! what follows on something that state holds ([`succession`]),
-//! and, from the plan to its apply, what was told of others ([`told`]) and promised ([`promise`]).
+//! and what follows on something that state holds
+//! ([`succession`]). All of it is data of this process and ends with it.
 
 mod claims;
-mod kin;
 mod names;
-mod notes;
 mod outlook;
-mod promise;
 mod sights;
 mod succession;
-mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,22 +30,17 @@ use tokio::sync::Notify;
 
 use claims::Claims;
 pub(crate) use claims::{Claim, Intent};
-pub(crate) use kin::Kin;
 use names::Names;
 pub(crate) use outlook::Outlook;
-pub(crate) use promise::Promise;
 pub(crate) use sights::Seen;
 use sights::Sights;
 use succession::Plans;
 pub(crate) use succession::Succession;
-pub(crate) use told::Telling;
 
 #[derive(Default)]
 pub(crate) struct Memory {
     content: Mutex<Content>,
     planned: Notify,
-    /// The other processes of this run, where there may be any.
-    kin: Option<Mutex<Kin>>,
 }
 
 #[derive(Default)]
@@ -82,11 +73,6 @@ pub(crate) enum Recollection {
 }
 
 impl Memory {
-    /// One that knows of the other processes of the run.
-    pub(crate) fn among(kin: Option<Kin>) -> Self {
-        Self { kin: kin.map(Mutex::new), ..Self::default() }
-    }
-
     /// Keeps the object that was read for the resource with this id.
     pub(crate) fn keep(&self, id: &str, uid: &str, seen: Seen) {
         self.content().uids.insert(uid.to_owned());

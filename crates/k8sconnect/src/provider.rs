@@ -9,7 +9,6 @@ use crate::connect::{self, ClusterModel, Directory};
 use crate::data::{ObjectData, ObjectsData, YamlScopedData, YamlSplitData};
 use crate::ephemeral::{EphemeralObject, EphemeralToken};
 use crate::function::{ManifestDecode, ManifestEncode, YamlScoped, YamlSplit};
-use crate::memory::Kin;
 use crate::object::ObjectResource;
 use crate::patch::PatchResource;
 use crate::session::Session;
@@ -26,13 +25,6 @@ model! {
     pub struct ProviderBlock {
         pub(crate) cluster: Value<ClusterModel>,
         pub(crate) clusters: Value<BTreeMap<String, Value<ClusterModel>>>,
-    }
-}
-
-impl K8sConnect {
-    /// One in a process of its own, beside others of the same run.
-    pub fn of_this_run() -> Self {
-        Self { session: Arc::new(Session::among(Kin::of_this_run())) }
     }
 }
 

@@ -7,7 +7,7 @@ use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostics, Value};
 
 use crate::connect::{ClusterModel, Directory, Reach};
-use crate::memory::{Kin, Memory};
+use crate::memory::Memory;
 use crate::messages;
 use crate::messages::whereabouts::NoWay;
 use crate::turns::Turns;
@@ -32,11 +32,6 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// One whose process is not the only one of its run.
-    pub(crate) fn among(kin: Option<Kin>) -> Self {
-        Self { memory: Memory::among(kin), ..Self::default() }
-    }
-
     /// Takes in what the provider block says, before any resource asks.
     pub(crate) fn configure(&self, directory: Directory) {
         *self.directory.write().unwrap_or_else(PoisonError::into_inner) = directory;

@@ -5,18 +5,14 @@
 //! What two of them want may contradict, and whichever is planned last finds out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::PoisonError;
 
-use k8sconnect_cluster::Host;
 use k8sconnect_core::identity::ID_ANNOTATION;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::kin::{Heard, Said, Word};
 use super::{Memory, fingerprint};
 
 /// What an address plans for an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
     /// To hold it on, changed or not; or to hold it from now on, after an import.
     Keep,
@@ -45,16 +41,9 @@ pub(super) struct Claims {
     protected: BTreeSet<String>,
     /// Uids of what is replaced by something of another name.
     left_behind: BTreeSet<String>,
-    /// The ways, by which objects were seen, by uid; and what other processes plan for those there,
-    /// by process and id.
-    homes: BTreeMap<String, u64>,
-    elsewhere: BTreeMap<(u64, String), Elsewhere>,
     /// Ids by a hash of the private state that their plans handed on.
     handed_on: BTreeMap<u64, String>,
 }
-
-/// Words about one object, by the process that said it and the id that its address gave.
-type Elsewhere = BTreeMap<(String, Option<String>), (Said, Word)>;
 
 #[derive(Default)]
 struct Object {
@@ -70,15 +59,6 @@ enum Mark {
     Seen(Option<String>),
 }
 
-impl Mark {
-    fn id(&self) -> Option<&str> {
-        match self {
-            Self::Unseen => None,
-            Self::Seen(id) => id.as_deref(),
-        }
-    }
-}
-
 impl Memory {
     /// Notes what an address plans for this object: the one that gave it this id, or one that has
     /// none for it.
@@ -86,17 +66,6 @@ impl Memory {
         let mut content = self.content();
         if intent != Intent::Make {
             content.uids.insert(uid.to_owned());
-        }
-        let mark = content.claims.objects.get(uid).and_then(|object| object.mark.id());
-        // What is tainted is made anew by the address that has it, which does not say so.
-        let its_own = id.is_none() && mark.is_some_and(|mark| content.ids.contains(mark));
-        if let (Some(kin), Some(home)) = (&self.kin, content.claims.homes.get(uid).copied())
-            && !its_own
-        {
-            let (mark, id) = (mark.map(str::to_owned), id.map(str::to_owned));
-            let word = Word { home, uid: uid.to_owned(), id, mark, intent };
-            let mut kin = kin.lock().unwrap_or_else(PoisonError::into_inner);
-            content.claims.hear(kin.exchange(word));
         }
         content.claims.claim(uid, id, intent)
     }
@@ -111,24 +80,13 @@ impl Memory {
         taken && !content.ids.contains(id)
     }
 
-    /// Notes by which way an object was seen, and whose id it bore.
-    pub(crate) fn note_seen(&self, uid: &str, live: &Value, host: &Host) {
-        self.note_mark(uid, live);
-        self.note_home(uid, host);
-    }
-
-    /// Notes by which way an object is reached.
-    pub(crate) fn note_home(&self, uid: &str, host: &Host) {
-        self.content().claims.homes.insert(uid.to_owned(), fingerprint(&host.to_string()));
-    }
-
     /// Notes that an object was made, or taken over, as it was planned.
     pub(crate) fn end_claim(&self, uid: &str) {
         self.content().claims.end(uid);
     }
 
     /// Notes whose id an object was seen to bear.
-    fn note_mark(&self, uid: &str, live: &Value) {
+    pub(crate) fn note_mark(&self, uid: &str, live: &Value) {
         let mark = live["metadata"]["annotations"][ID_ANNOTATION].as_str();
         self.content().claims.note_mark(uid, mark);
     }
@@ -186,38 +144,13 @@ impl Claims {
         let claim = others
             .map(|(other, theirs)| object.judge((id, intent), (other.as_deref(), *theirs)))
             .find(|claim| *claim != Claim::Clear);
-        let home = self.homes.get(uid).map(|home| (*home, uid.to_owned()));
-        let elsewhere = home.and_then(|home| self.elsewhere.get(&home)).into_iter().flatten();
-        // One address is planned by several processes, one after another.
-        let elsewhere = elsewhere.filter(|((_, other), _)| other.is_none() || *other != who);
-        let contradiction = elsewhere
-            .map(|((_, other), (said, word))| match (intent, word.intent) {
-                // Of one process these may be one address. Of two, they are two.
-                (Intent::Make, Intent::Make) if *said == Said::Meanwhile => Claim::HeldTwice,
-                (mine, theirs) => {
-                    let claim = object.judge((id, mine), (other.as_deref(), theirs));
-                    match said {
-                        Said::Meanwhile => claim,
-                        Said::Before => object.confirm(claim, (id, mine), word),
-                    }
-                }
-            })
-            .find(|claim| *claim != Claim::Clear);
         let intent = match (object.wanted.get(&who), intent) {
             // The second half of its own replacement, which must not hide the first.
             (Some(Intent::Keep | Intent::Remake), Intent::Make) if id.is_some() => Intent::Remake,
             (_, intent) => intent,
         };
         object.wanted.insert(who, intent);
-        claim.or(contradiction).unwrap_or(Claim::Clear)
-    }
-
-    /// Notes what other processes plan.
-    fn hear(&mut self, words: Vec<Heard>) {
-        for (process, said, word) in words {
-            let object = self.elsewhere.entry((word.home, word.uid.clone())).or_default();
-            object.insert((process, word.id.clone()), (said, word));
-        }
+        claim.unwrap_or(Claim::Clear)
     }
 
     /// Notes that what an address without an id wanted of the object is done.
@@ -239,20 +172,6 @@ impl Object {
             // One that moves on makes room for another.
             (Make, MoveOn) | (MoveOn, Make) => Claim::Clear,
             (Make, Make) | (Keep | Destroy | MoveOn | Remake, _) => Claim::Clear,
-        }
-    }
-
-    /// What comes of a word that may be of another plan of the same run. Only a loss is certain, and
-    /// only where the object bore the id of whoever deletes it when the other wanted it: what was
-    /// taken over since, or made twice in a row, is nobody's loss.
-    fn confirm(&self, claim: Claim, mine: (Option<&str>, Intent), theirs: &Word) -> Claim {
-        let (deletes, bore) = match mine.1 {
-            Intent::Keep | Intent::Make => (theirs.id.as_deref(), self.mark.id()),
-            Intent::MoveOn | Intent::Remake | Intent::Destroy => (mine.0, theirs.mark.as_deref()),
-        };
-        match claim {
-            Claim::Lost if deletes.is_some() && deletes == bore => Claim::Lost,
-            Claim::Lost | Claim::Clear | Claim::HeldTwice => Claim::Clear,
         }
     }
 
@@ -334,42 +253,6 @@ mod tests {
         memory.note_handed_on(b"", "b");
         assert_eq!(memory.replaced_by(b"of a").as_deref(), Some("a"));
         assert_eq!(memory.replaced_by(b""), None, "nothing is handed on to an ordinary creation");
-    }
-
-    #[test]
-    fn what_another_process_plans_for_an_object_by_the_same_way_counts_too() {
-        let heard = |said: Said, home: u64, bore: &str, theirs: (Option<&str>, Intent)| {
-            let (id, mark) = (theirs.0.map(str::to_owned), Some(bore.to_owned()));
-            let word = Word { home, uid: "uid".to_owned(), id, mark, intent: theirs.1 };
-            ("another".to_owned(), said, word)
-        };
-        let claim = |heard: Heard, mine: (Option<&str>, Intent)| {
-            let mut claims = Claims::default();
-            claims.note_mark("uid", Some("a"));
-            claims.homes.insert("uid".to_owned(), 1);
-            claims.hear(vec![heard]);
-            claims.claim("uid", mine.0, mine.1)
-        };
-        let now = |theirs, mine| claim(heard(Said::Meanwhile, 1, "a", theirs), mine);
-        let (destroys, takes) = ((Some("a"), Intent::Destroy), (None, Intent::Make));
-        let (keeps, imports) = ((Some("a"), Intent::Keep), (Some("b"), Intent::Keep));
-        assert_eq!(now(destroys, takes), Claim::Lost);
-        assert_eq!(now(takes, destroys), Claim::Lost);
-        assert_eq!(now(destroys, imports), Claim::Lost);
-        assert_eq!([now(keeps, takes), now(takes, takes)], [Claim::HeldTwice; 2]);
-        assert_eq!(now(destroys, keeps), Claim::Clear, "one address, planned again");
-        let copy = heard(Said::Meanwhile, 2, "a", destroys);
-        assert_eq!(claim(copy, takes), Claim::Clear, "in a copy of the cluster");
-
-        // Said by one that had ended before: perhaps in an earlier plan of the same run.
-        let then = |bore, theirs, mine| claim(heard(Said::Before, 1, bore, theirs), mine);
-        for [one, other] in [[destroys, takes], [takes, destroys], [imports, destroys]] {
-            assert_eq!(then("a", one, other), Claim::Lost);
-        }
-        assert_eq!(then("x", takes, destroys), Claim::Clear, "it was taken over first");
-        for [one, other] in [[keeps, takes], [takes, takes], [destroys, destroys]] {
-            assert_eq!(then("a", one, other), Claim::Clear);
-        }
     }
 
     #[test]

@@ -31,7 +31,6 @@ use crate::connect::Reach;
 use crate::guard;
 use crate::leaves;
 use crate::leaves::ProjectionMap;
-use crate::memory::Promise;
 use crate::messages::addresses::Aftermath;
 use crate::session::Session;
 use crate::terms::{Adoption, Terms};
@@ -65,7 +64,6 @@ pub(crate) async fn create(
     if deleted {
         notices.push(messages::addresses::deleted_before_taken(key, Aftermath::MadeAnew));
     }
-    work.end_promise(&made.location, None);
     definitions::note_written(session, &work.cluster, &made.location);
     let warnings = work.untold(&made.answer);
     notices.extend(messages::object::warnings_about(&work.manifest, &warnings));
@@ -105,8 +103,6 @@ pub(crate) async fn update(
     let work = Work::begin(session, &planned, &config).await?;
     let location = held.location(&work.cluster).await?;
     let answer = change::make(&work, &held, &location).await?;
-    session.memory.end_telling(held.id());
-    work.end_promise(&location, Some(&held));
     definitions::note_written(session, &work.cluster, &location);
     let warnings = work.untold(&answer);
     notices.extend(messages::object::warnings_about(&work.manifest, &warnings));
@@ -166,15 +162,6 @@ impl<'a> Work<'a> {
             }
             sleep(SCHEMA_POLL).await;
         }
-    }
-
-    fn end_promise(&self, location: &Location, held: Option<&Held>) {
-        self.session.memory.end_promise(Promise {
-            host: self.cluster.host(),
-            key: &location.key(),
-            body: self.manifest.value(),
-            prior: held.map(Held::standing),
-        });
     }
 
     /// What the server warned of and the plan has not told.

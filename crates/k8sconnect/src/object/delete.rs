@@ -58,10 +58,6 @@ pub(crate) async fn plan(
         whose: ownership::Whose::Object,
     };
     session.memory.note_planned(held.id(), "");
-    // Some plan the end of an object before they refresh it.
-    if let Ok(Some(cluster)) = session.enter(&held.model.cluster, &held.model.cluster_name).await {
-        session.memory.note_home(held.uid(), cluster.host());
-    }
     addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
     if session.memory.note_ending(held.key()) {
         notices.push(messages::addresses::may_be_destroyed_and_made(held.key()));

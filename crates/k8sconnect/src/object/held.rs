@@ -43,11 +43,6 @@ impl Held {
         self.manifest.key()
     }
 
-    /// The id of the resource, and the version of the object that state holds.
-    pub(crate) fn standing(&self) -> (&str, Option<&str>) {
-        (self.id(), self.stored.seen.as_deref())
-    }
-
     pub(crate) fn id(&self) -> &str {
         self.model.id.as_str().unwrap_or_default()
     }

@@ -26,8 +26,7 @@ use super::identity;
 use super::model::ObjectModel;
 use crate::connect::Reach;
 use crate::guard::Way;
-use crate::leaves::ProjectionMap;
-use crate::memory::{Outlook, Promise, Telling};
+use crate::memory::Outlook;
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
@@ -71,7 +70,7 @@ pub(crate) async fn plan(
             if let Some(held) = &held {
                 leave_open(session, &config, held).await;
                 if let Some(live) = session.memory.look_up(held.id()) {
-                    leave_untold(session, held, &live, notices)?;
+                    tell_at_stake(held, &live, notices)?;
                 }
             }
             return Ok(planned(later(proposed, held.as_ref())));
@@ -138,7 +137,7 @@ pub(crate) async fn plan(
         if let Some(held) = &held
             && let Some(live) = session.memory.look_up(held.id())
         {
-            leave_untold(session, held, &live, notices)?;
+            tell_at_stake(held, &live, notices)?;
         }
         return Ok(planned(later(proposed, held.as_ref())));
     };
@@ -217,15 +216,8 @@ async fn leave_open(session: &Session, config: &ObjectModel, held: &Held) {
     }
 }
 
-/// Of a change that only the apply can judge: has that tell who loses what, and tells meanwhile what
-/// others have changed.
-fn leave_untold(
-    session: &Session,
-    held: &Held,
-    live: &Json,
-    notices: &mut Diagnostics,
-) -> Result<(), Diagnostics> {
-    session.memory.note_telling(held.id(), held.stored.seen.as_deref(), Telling::Untold);
+/// Warns of what others have changed, where only the apply can compare it with the new body.
+fn tell_at_stake(held: &Held, live: &Json, notices: &mut Diagnostics) -> Result<(), Diagnostics> {
     let stake = held.planner().at_stake(held.prior(), live);
     let stake =
         stake.map_err(|error| messages::object::ownership_unreadable(held.key(), &error))?;
@@ -353,41 +345,6 @@ impl Asked<'_> {
         let body = Outgoing { content, namespace, id, guard }.body();
         let observed = self.cluster.observe(location, MANAGER, &body, conflicts).await;
         observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
-    }
-
-    /// What is promised of the fields: in an apply, what its plan has promised.
-    fn promised(
-        &self,
-        location: &Location,
-        held: Option<&Held>,
-        map: ProjectionMap,
-    ) -> Value<ProjectionMap> {
-        let moment = match held {
-            Some(held) => Moment::of(self.ctx, self.session, held.id()),
-            None => Moment::of_creation(self.ctx, self.session),
-        };
-        let shown = held.and_then(|held| held.model.managed_state_projection.known());
-        if moment == Moment::Planning && shown == Some(&map) {
-            self.unpromised(location, held);
-            return Value::Known(map);
-        }
-        let key = location.key();
-        let promise = self.promise(&key, held);
-        Value::Known(self.session.memory.promise(promise, moment, map))
-    }
-
-    /// Nothing is promised, or no more than what stands: what an older plan has promised is void.
-    fn unpromised(&self, location: &Location, held: Option<&Held>) {
-        self.session.memory.end_promise(self.promise(&location.key(), held));
-    }
-
-    fn promise<'b>(&'b self, key: &'b ObjectKey, held: Option<&'b Held>) -> Promise<'b> {
-        Promise {
-            host: self.cluster.host(),
-            key,
-            body: self.desired.value(),
-            prior: held.map(Held::standing),
-        }
     }
 
     /// What is told where a dry-run has to wait for something. What was known in the plan that the user

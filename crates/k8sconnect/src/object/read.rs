@@ -104,7 +104,7 @@ pub(crate) async fn read(
     if let Some(projection) = projection {
         state.managed_state_projection = Value::Known(projection);
     }
-    session.memory.note_seen(&uid, &live, cluster.host());
+    session.memory.note_mark(&uid, &live);
     session.memory.keep(held.id(), &uid, Seen { live, condition });
     if held.terms.deletion.protection == Protection::Protected {
         session.memory.note_protected(&uid);

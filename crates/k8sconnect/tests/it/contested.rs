@@ -5,8 +5,8 @@ mod versions;
 
 use serde_json::{Value as Json, json};
 use testkit::Target;
-use tfplugin::harness::{Action, Core, Failure, PlanOutcome, State};
-use tfplugin::{Capabilities, Data, Value};
+use tfplugin::harness::{Action, Failure, PlanOutcome, State};
+use tfplugin::{Data, Value};
 
 use crate::patch::{object, refused, said};
 use crate::world::{OBJECT, World};
@@ -131,12 +131,6 @@ async fn without_force_a_key_with_dots_is_named_as_ignore_fields_wants_it() {
     story.end().await;
 }
 
-/// A process that applies.
-fn applying(world: &World) -> Core {
-    let capabilities = Capabilities { write_only_attributes_allowed: true, deferral_allowed: true };
-    world.core().with_capabilities(capabilities)
-}
-
 fn settings(world: &World, data: &Json) -> Json {
     let mut map = object("v1", "ConfigMap", "settings", world.namespace.name());
     map["data"] = data.clone();
@@ -144,17 +138,16 @@ fn settings(world: &World, data: &Json) -> Json {
 }
 
 #[tokio::test]
-async fn what_a_plan_of_an_unknown_body_could_not_tell_the_apply_tells() {
+async fn a_plan_that_cannot_compare_names_what_others_changed() {
     let world = World::new().await;
     let body = |data: Json| settings(&world, &data);
-    let config = |data: Json| world.config(&body(data).to_string());
     let state = world.create(&body(json!({"a.b": "1", "c": "1"})).to_string()).await.unwrap();
     let rival = world.cluster.act_as("rival");
     let target = Target::of(&body(json!({}))).unwrap();
     rival.merge_patch(&target, json!({"data": {"a.b": "theirs", "new": "theirs"}})).await.unwrap();
-    let next = config(json!({"a.b": "2", "c": "1", "new": "2"}));
-    let unknown_body = world.config_with([("yaml_body", Value::Unknown)]);
     let text = body(json!({"a.b": "2", "c": "1", "new": "2"})).to_string();
+    let next = world.config(&text);
+    let unknown_body = world.config_with([("yaml_body", Value::Unknown)]);
     let unknown_cluster = Value::Known(Data::object([
         ("yaml_body", Value::from(text.as_str())),
         ("cluster", Value::Unknown),
@@ -166,39 +159,11 @@ async fn what_a_plan_of_an_unknown_body_could_not_tell_the_apply_tells() {
         let told = said(&plan.diagnostics);
         assert!(told.contains("1 field changed by others may be set back"), "{told}");
         assert!(told.contains("data[\"a.b\"] held by `rival` (Update, "), "{told}");
-        let plan = applying(&world).plan(OBJECT, &next, Some(&read)).await.unwrap();
-        let told = said(&plan.diagnostics);
-        assert!(told.contains("was \"1\" is now theirs will be \"2\""), "{told}");
-        assert!(told.contains("1 field will be taken from other managers"), "{told}");
-        assert!(told.contains("data.new held by `rival` (Update, "), "{told}");
     }
-    let applied = applying(&world);
     let read = world.core().read(OBJECT, &state).await.unwrap().present().unwrap();
-    let state = applied.update(OBJECT, &next, &read).await.unwrap();
+    let state = world.core().update(OBJECT, &next, &read).await.unwrap();
     let plan = replan(&world, &next, &state).await.unwrap();
     assert_eq!((plan.action, said(&plan.diagnostics).as_str()), (Action::NoOp, ""));
-}
-
-#[tokio::test]
-async fn what_a_plan_without_a_refresh_told_its_apply_does_not_repeat() {
-    let world = World::new().await;
-    let body = |data: Json| settings(&world, &data);
-    let state = world.create(&body(json!({"a": "1"})).to_string()).await.unwrap();
-    let target = Target::of(&body(json!({}))).unwrap();
-    let rival = world.cluster.act_as("rival");
-    let next = world.config(&body(json!({"a": "2"})).to_string());
-    let told =
-        async |core: Core| said(&core.plan(OBJECT, &next, Some(&state)).await.unwrap().diagnostics);
-    for value in ["theirs", "theirs again"] {
-        rival.merge_patch(&target, json!({"data": {"a": value}})).await.unwrap();
-        let changed = told(applying(&world)).await;
-        assert!(changed.contains("1 field changed outside"), "since the plan: {changed}");
-        for _ in 0..2 {
-            let planned = told(world.core()).await;
-            assert!(planned.contains("1 field changed outside"), "{planned}");
-        }
-        assert_eq!(told(applying(&world)).await, "");
-    }
 }
 
 /// The server removes a map or an item with the last who holds it, whatever others put into it.

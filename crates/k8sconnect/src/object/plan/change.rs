@@ -15,7 +15,7 @@ use super::swallowed;
 use super::whereabouts;
 use super::{Asked, Change, later};
 use crate::leaves;
-use crate::memory::{Outlook, Recollection, Seen, Telling};
+use crate::memory::{Outlook, Recollection, Seen};
 use crate::messages::import::Body;
 use crate::messages::refusal::Subject;
 use crate::moment::Moment;
@@ -62,7 +62,7 @@ pub(super) async fn plan(
     let read = read.map(|seen| seen.live);
     if !asked.desired.is_whole() {
         notices.push(messages::object::body_unknown());
-        leave_untold(asked, held, read.as_ref(), notices)?;
+        tell_at_stake(held, read.as_ref(), notices)?;
         note(asked, held, &location, Outlook::Open);
         return Ok(Change::InPlace(Box::new(later(proposed, Some(held)))));
     }
@@ -90,23 +90,16 @@ pub(super) async fn plan(
     match observation {
         Observation::Answered(answer) => {
             let told = match read {
-                None if is_to_be_told(asked, held, &answer.object) => {
-                    let live = match for_write {
-                        Some(live) => Some(live),
-                        None => look(asked, &location).await?,
-                    };
-                    note_told(asked, held, live.as_ref());
-                    live
-                }
+                None if is_to_be_told(held, &answer.object) => match for_write {
+                    Some(live) => Some(live),
+                    None => look(asked, &location).await?,
+                },
                 read => read,
             };
-            if held.stored.unread.is_some() {
-                note_told(asked, held, told.as_ref());
-            }
-            let unheard = told.as_ref().filter(|live| !was_told_at_plan(asked, held, live));
-            let decided = asked.decide(&location, planner, Some(held), unheard, &answer, notices);
+            let decided =
+                asked.decide(&location, planner, Some(held), told.as_ref(), &answer, notices);
             let decision = decided.await?;
-            if let Some(live) = unheard {
+            if let Some(live) = &told {
                 let attempt = Attempt { location: &location, live, content: &content };
                 let told = swallowed::told(asked, planner, held, attempt, &answer.object).await?;
                 notices.extend(told);
@@ -148,10 +141,9 @@ pub(super) async fn plan(
                 state.managed_state_projection = match held.stored.unread {
                     None if changes && is_redefined(asked, held, &location) => {
                         notices.push(messages::object::planned_before_its_definition(key));
-                        asked.unpromised(&location, Some(held));
                         Value::Unknown
                     }
-                    None => asked.promised(&location, Some(held), map),
+                    None => Value::Known(map),
                     Some(_) => unrefreshed(asked, held, told.as_ref(), map)?,
                 };
             }
@@ -159,14 +151,14 @@ pub(super) async fn plan(
         Observation::NotYet(why) => {
             let moment = Moment::of(asked.ctx, asked.session, held.id());
             notices.push(asked.blindly(why, moment)?);
-            leave_untold(asked, held, read.as_ref(), notices)?;
+            tell_at_stake(held, read.as_ref(), notices)?;
             note(asked, held, &location, Outlook::Open);
         }
         Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) if asked.is_redefined(&location, &status) => {
             let subject = Subject { manifest: asked.desired, former: live };
             notices.push(messages::refusal::redefined(subject, &status));
-            leave_untold(asked, held, read.as_ref(), notices)?;
+            tell_at_stake(held, read.as_ref(), notices)?;
             note(asked, held, &location, Outlook::Open);
         }
         Observation::Refused(status) => {
@@ -213,48 +205,19 @@ pub(super) async fn plan(
     Ok(Change::InPlace(Box::new(state)))
 }
 
-/// Whether a process that has read nothing tells who loses what: not where it applies a plan that
-/// has told it.
-fn is_to_be_told(asked: &Asked<'_>, held: &Held, answer: &Json) -> bool {
-    let seen = held.stored.seen.as_deref();
-    let version = version_of(answer);
-    let was = |version, telling| asked.session.memory.was_telling(held.id(), version, telling);
-    match version.as_deref() == seen {
-        true => was(seen, Telling::Untold),
-        // Somebody wrote since state was refreshed.
-        false => {
-            Moment::of(asked.ctx, asked.session, held.id()) != Moment::Applying
-                || !was(version.as_deref(), Telling::Told)
-        }
-    }
+/// Whether a process that did not read the object reports who loses what: only if somebody wrote to
+/// the object since the last read, so that the plan cannot have reported it.
+fn is_to_be_told(held: &Held, answer: &Json) -> bool {
+    version_of(answer) != held.stored.seen
 }
 
-/// Whether this applies a plan that told who loses what, though the refresh could not look: both look
-/// themselves then, by the way in the configuration.
-fn was_told_at_plan(asked: &Asked<'_>, held: &Held, live: &Json) -> bool {
-    held.stored.unread.is_some()
-        && Moment::of(asked.ctx, asked.session, held.id()) == Moment::Applying
-        && asked.session.memory.was_telling(held.id(), version_of(live).as_deref(), Telling::Told)
-}
-
-/// For the apply of a plan that was made without a refresh, or after one that could not look.
-fn note_told(asked: &Asked<'_>, held: &Held, live: Option<&Json>) {
-    let (memory, id) = (&asked.session.memory, held.id());
-    if let Some(live) = live
-        && Moment::of(asked.ctx, asked.session, id) != Moment::Applying
-    {
-        memory.note_telling(id, version_of(live).as_deref(), Telling::Told);
-    }
-}
-
-fn leave_untold(
-    asked: &Asked<'_>,
+fn tell_at_stake(
     held: &Held,
     read: Option<&Json>,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     match read {
-        Some(live) => super::leave_untold(asked.session, held, live, notices),
+        Some(live) => super::tell_at_stake(held, live, notices),
         None => Ok(()),
     }
 }

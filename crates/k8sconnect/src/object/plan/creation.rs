@@ -97,11 +97,9 @@ pub(super) async fn plan(
             // Of what follows another object nothing is promised: should the server answer otherwise by
             // then, the other one would be gone before anybody noticed.
             let follows = predecessor.is_some();
-            if follows || redefined {
-                asked.unpromised(&location, None);
-            } else if asked.desired.is_stored() && !remade {
+            if !follows && !redefined && asked.desired.is_stored() && !remade {
                 let map = leaves::planned(&decision, None);
-                state.managed_state_projection = asked.promised(&location, None, map);
+                state.managed_state_projection = Value::Known(map);
             }
         }
         Observation::NotYet(why) => notices.push(asked.blindly(why, creating(asked))?),
@@ -210,7 +208,6 @@ async fn adoption(
             let redefined = is_redefined(asked, location);
             if redefined {
                 notices.push(messages::object::planned_before_its_definition(key));
-                asked.unpromised(location, None);
             }
             let yields: Vec<_> = asked.terms.yields_to().map(ToOwned::to_owned).collect();
             if !yields.is_empty() {
@@ -219,7 +216,7 @@ async fn adoption(
             if redefined || !yields.is_empty() || !asked.desired.is_stored() {
                 return Ok(Value::Unknown);
             }
-            Ok(asked.promised(location, None, leaves::planned(&decision, None)))
+            Ok(Value::Known(leaves::planned(&decision, None)))
         }
         Observation::NotYet(why) => {
             notices.push(asked.blindly(why, creating(asked))?);
@@ -251,7 +248,7 @@ fn creating(asked: &Asked<'_>) -> Moment {
 fn agreed(asked: &Asked<'_>, predecessor: Option<&str>, live: &Json) -> Result<(), Diagnostics> {
     let uid = uid_of(live);
     if asked.terms.adoption == Adoption::TakeOver || asked.session.memory.holds(uid) {
-        asked.session.memory.note_seen(uid, live, asked.cluster.host());
+        asked.session.memory.note_mark(uid, live);
         addresses::claim(asked.session, asked.key(), uid, predecessor, Intent::Make)?;
     }
     Ok(())
