@@ -34,6 +34,15 @@ use std::time::Duration;
 
 use excerpt::{by_turns, one_line};
 pub(crate) use k8sconnect_core::projection::ABSENT;
+use k8sconnect_core::scrub::Secrets;
+
+/// Stands in place of a server's message that must not be shown.
+const WITHHELD: &str = "(the server's message is not shown: it may contain a hidden value)";
+
+/// A server's message about an object with these secrets, as far as it may be shown.
+pub(crate) fn quoted(secrets: &Secrets, message: &str) -> String {
+    secrets.shown(message).unwrap_or_else(|| WITHHELD.to_owned())
+}
 
 /// Of the server's words, so much is shown of their beginning and of their end.
 const LONGEST_WORDS: usize = 150;

@@ -47,30 +47,12 @@ fn spellings(text: &str) -> Vec<String> {
 }
 
 /// What stays as it is differs from one part of an address to another: in a query, in a path, in a
-/// login. Most write the digits large, some small.
+/// login.
 fn in_addresses(text: &str) -> Vec<String> {
-    // What says nothing would become something to look for.
-    if text.trim().is_empty() {
-        return Vec::new();
-    }
     const KEPT: [&str; 4] = ["", ":", "$&+=:@", "$&+,;="];
-    let large = KEPT.map(|kept| percent_encoded(text, kept));
-    let query = large[0].replace("%20", "+");
-    let large = large.into_iter().chain([query]);
-    large.flat_map(|it| [small_digits(&it), it]).collect()
-}
-
-fn small_digits(encoded: &str) -> String {
-    let mut parts = encoded.split('%');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        // Two digits follow each sign, for the sign itself is encoded too.
-        let (digits, rest) = part.split_at(2);
-        out.push('%');
-        out.push_str(&digits.to_ascii_lowercase());
-        out.push_str(rest);
-    }
-    out
+    let mut encoded = KEPT.map(|kept| percent_encoded(text, kept)).to_vec();
+    encoded.push(encoded[0].replace("%20", "+"));
+    encoded
 }
 
 /// As Go's `%q` has it, without the quotes.

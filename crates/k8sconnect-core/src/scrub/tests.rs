@@ -8,6 +8,12 @@ fn manifest(text: &str) -> Manifest {
     Manifest::parse(text).unwrap()
 }
 
+fn hiding(value: &str) -> Secrets {
+    let text =
+        "{apiVersion: v1, kind: Secret, metadata: {name: my-database}, stringData: {a: VALUE}}";
+    Secrets::of(&manifest(&text.replace("VALUE", value)))
+}
+
 fn secrets() -> Secrets {
     Secrets::of(&manifest(
         "{apiVersion: v1, kind: Secret, metadata: {name: s}, \
@@ -16,179 +22,118 @@ fn secrets() -> Secrets {
 }
 
 #[test]
-fn values_go_plain_and_in_base64() {
-    for quoted in ["hunter2", "aHVudGVyMg==", "line one\\nline two", "line two"] {
-        let shown = secrets().cut_out_of(&format!("Invalid value: \"{quoted}\": bad"));
-        assert_eq!(shown, "Invalid value: \"(sensitive)\": bad");
+fn a_message_that_quotes_a_value_plain_or_in_base64_is_not_shown() {
+    for quoted in ["hunter2", "HUNTER2", "aHVudGVyMg==", "line one\\nline two", "line two"] {
+        assert_eq!(secrets().shown(&format!("Invalid value: \"{quoted}\": bad")), None, "{quoted}");
     }
 }
 
 #[test]
-fn values_go_in_every_base64() {
-    // It holds what both alphabets write otherwise, and wants padding.
+fn a_message_that_quotes_a_value_in_any_base64_is_not_shown() {
+    // The bytes need both alphabets and padding.
     let bytes = "k\u{fe}y?~~>?!";
-    let text =
-        format!("{{apiVersion: v1, kind: Secret, metadata: {{name: s}}, TAKES: {{a: '{bytes}'}}}}");
-    let plain = Secrets::of(&manifest(&text.replace("TAKES", "stringData")));
     let encoded = BASE64.encode(bytes);
     assert!(encoded.ends_with('=') && encoded.contains(['+', '/']), "{encoded}");
-    let text = text.replace("TAKES", "data").replace(bytes, &encoded);
-    let unpadded = encoded.trim_end_matches('=');
+    let text = format!(
+        "{{apiVersion: v1, kind: Secret, metadata: {{name: s}}, data: {{a: '{encoded}'}}}}"
+    );
     let for_urls = encoded.replace('+', "-").replace('/', "_");
-    for secrets in [plain, Secrets::of(&manifest(&text))] {
-        for quoted in [&encoded, unpadded, &for_urls, for_urls.trim_end_matches('=')] {
-            let shown = secrets.cut_out_of(&format!("Invalid value: \"{quoted}\": bad"));
-            assert_eq!(shown, "Invalid value: \"(sensitive)\": bad", "{quoted}");
+    for secrets in [hiding(&format!("'{bytes}'")), Secrets::of(&manifest(&text))] {
+        for quoted in [&encoded, encoded.trim_end_matches('='), for_urls.trim_end_matches('=')] {
+            assert_eq!(secrets.shown(&format!("bad: {quoted}")), None, "{quoted}");
         }
     }
-    // Bytes that are no text have no plain form, and still several encoded ones.
     let binary = "{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {a: //79/A==}}";
-    let secrets = Secrets::of(&manifest(binary));
-    assert_eq!(secrets.cut_out_of("no: //79/A, __79_A"), "no: (sensitive), (sensitive)");
+    assert_eq!(Secrets::of(&manifest(binary)).shown("no: __79_A"), None, "bytes that are no text");
 }
 
 #[test]
-fn values_go_out_of_addresses() {
-    let text =
-        "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: 'p@ss w/rd:é'}}";
-    let secrets = Secrets::of(&manifest(text));
+fn a_message_that_quotes_a_value_in_an_address_is_not_shown() {
     for encoded in [
         "p%40ss+w%2Frd%3A%C3%A9",
         "p%40ss%20w%2Frd%3A%C3%A9",
         "p@ss%20w%2Frd:%C3%A9",
-        "p%40ss%20w%2Frd:%C3%A9",
         "p%40ss%20w%2frd%3a%c3%a9",
     ] {
-        let shown = secrets.cut_out_of(&format!("Get \"https://joe:{encoded}@db/\": no"));
-        assert_eq!(shown, "Get \"https://joe:(sensitive)@db/\": no");
+        let message = format!("Get \"https://joe:{encoded}@db/\": no");
+        assert_eq!(hiding("'p@ss w/rd:é'").shown(&message), None, "{encoded}");
     }
 }
 
 #[test]
-fn values_go_however_go_spells_them() {
+fn a_message_that_quotes_a_value_as_go_spells_it_is_not_shown() {
     for spelt in [r#"a<"b""#, r#"a<\"b\""#, r#"a\u003c\"b\""#, r#"a\\u003c\\\"b\\\""#] {
-        assert_eq!(secrets().cut_out_of(&format!("no: {spelt}.")), "no: (sensitive).");
+        assert_eq!(secrets().shown(&format!("no: {spelt}.")), None, "{spelt}");
     }
 }
 
 #[test]
-fn values_go_in_other_capitals_and_cut_off() {
-    let of = |value: &str| {
-        let text =
-            "{apiVersion: v1, kind: Secret, metadata: {name: my-database}, stringData: {a: VALUE}}";
-        Secrets::of(&manifest(&text.replace("VALUE", value)))
-    };
-    let secret = of("Correct-Horse-Battery");
-    for quoted in ["CORRECT-HORSE-BATTERY", "correct-horse-battery"] {
-        let shown = secret.cut_out_of(&format!("denied: {quoted} is weak"));
-        assert_eq!(shown, "denied: (sensitive) is weak");
+fn a_message_that_cuts_a_long_value_off_is_not_shown() {
+    let secret = hiding("Correct-Horse-Battery");
+    for quoted in ["\"Correct-Horse\"", "Correct-Horse...", "CORRECT-HORSE…", "Correct-Hors****"]
+    {
+        assert_eq!(secret.shown(&format!("{quoted} is weak")), None, "{quoted}");
     }
-    for (quoted, shown) in [
-        ("\"Correct-Horse\" is weak", "\"(sensitive)\" is weak"),
-        ("Correct-Horse... is weak", "(sensitive)... is weak"),
-        ("CORRECT-HORSE… is weak", "(sensitive)… is weak"),
-        ("Correct-Hors****", "(sensitive)****"),
-        ("weak: Correct-Horse-B", "weak: (sensitive)"),
-    ] {
-        assert_eq!(secret.cut_out_of(quoted), shown);
-    }
-    // Half of it or less, and words of others that merely begin alike.
-    for words in ["\"Correct-Ho\" is weak", "Correct-Horse-riding is", "correct horse"] {
-        assert_eq!(secret.cut_out_of(words), words);
-    }
-    for (value, words) in [
+    assert_eq!(secret.shown("correct horse").as_deref(), Some("correct horse"));
+}
+
+#[test]
+fn a_message_without_a_hidden_value_is_shown() {
+    for (value, message) in [
+        ("hunter2", "exceeded quota: none, requested: count/secrets=1"),
         ("my-database-pw", "secret \"my-database\" is not wanted"),
-        ("administrator-pw", "an administrator, or administrators, may"),
-        ("INVALID VALUE", "Invalid value: \"x\""),
+        ("ab", "grab it"),
     ] {
-        assert_eq!(of(value).cut_out_of(words), words, "{value}");
+        assert_eq!(hiding(value).shown(message).as_deref(), Some(message), "{value}");
     }
 }
 
 #[test]
-fn ordinary_words_stay() {
-    let words = "exceeded quota: none, requested: count/secrets=1";
-    assert_eq!(secrets().cut_out_of(words), words);
+fn a_short_value_counts_only_where_it_stands_alone() {
+    assert_eq!(hiding("ab").shown("grab \"ab\""), None);
 }
 
 #[test]
-fn of_a_wrong_type_only_the_place_is_told() {
-    let words = "failed to create typed patch object: .data.a: expected string, got \
-                 &value.valueUnstructured{Value:map[x:hunter2]}";
-    let shown = secrets().cut_out_of(words);
-    assert!(shown.ends_with(".data.a: expected string, got something else"), "{shown}");
+fn a_wrong_type_is_shown_with_its_field_and_without_its_value() {
+    let message = "failed to create typed patch object: .data.a: expected string, got \
+                   &value.valueUnstructured{Value:map[x:hunter2]}";
+    let shown = secrets().shown(message).unwrap();
+    assert!(shown.ends_with(".data.a: expected string …"), "{shown}");
 }
 
 #[test]
-fn of_several_wrong_types_every_place_is_told() {
-    let words = "failed to create typed patch object (ns/s; /v1, Kind=Secret): errors:\n  \
-                 .stringData.b: expected string, got &value.valueUnstructured{Value:true}\n  \
-                 .stringData.x: expected string, got &value.valueUnstructured{Value:\"hun\n\
-                 ter2, got lost\"}\n  .stringData.y: expected string, got 1";
-    let shown = secrets().cut_out_of(words);
+fn several_wrong_types_are_shown_with_their_fields() {
+    let message = "errors:\n  .stringData.b: expected string, got &value{Value:true}\n  \
+                   .stringData.x: expected string, got &value{Value:\"hun\n\
+                   ter2, got lost\"}\n  .stringData.y: expected string, got 1";
+    let shown = secrets().shown(message).unwrap();
     let places: Vec<_> = shown.lines().skip(1).map(str::trim).collect();
-    let told = |key| format!(".stringData.{key}: expected string, got something else");
-    assert_eq!(places, [told("b"), told("x"), told("y")]);
+    let line = |key| format!(".stringData.{key}: expected string …");
+    assert_eq!(places, [line("b"), line("x"), line("y")]);
 }
 
 #[test]
-fn what_the_gap_would_tell_is_not_shown_at_all() {
-    let of = |value: &str| {
-        let text = "{apiVersion: v1, kind: Secret, metadata: {name: I_ab}, stringData: {a: VALUE}}";
-        Secrets::of(&manifest(&text.replace("VALUE", value)))
-    };
-    let words = "Secret \"I_ab\" is invalid: metadata.labels: Invalid value: \"x y\": a valid \
-                 label must begin with an alphanumeric character";
-    for telling in ["Invalid value", "Secret", "a", "metadata"] {
-        assert_eq!(of(telling).cut_out_of(words), WITHHELD, "{telling}");
+fn objects_and_differences_are_not_shown_where_a_value_is_hidden() {
+    for (message, shown) in [
+        ("Pod \"p\" is invalid: core.PodSpec{\n Value: {\"hun\", - \"ter2\"}", "core.PodSpec …"),
+        ("spec.template: Invalid value: {\"data\":{\"x\":\"}hunter2\"}}: no", "Invalid value:  …"),
+        ("bad: map[a:hun", "bad:  …"),
+        ("cannot be handled: ReadString, error found in #10 byte of ...|nter2|...", "ReadString …"),
+    ] {
+        let told = secrets().shown(message).unwrap();
+        assert!(told.ends_with(shown), "{told}");
     }
-    // The object's name is none of its secrets, nor is what stands inside of words.
-    for harmless in ["ab", "a valid-looking one", "beg", "meta"] {
-        assert_eq!(of(harmless).cut_out_of(words), words, "{harmless}");
-    }
-    assert!(of("x y").cut_out_of(words).contains("Invalid value: \"(sensitive)\": a valid"));
 }
 
 #[test]
-fn objects_and_differences_are_not_quoted_where_something_is_hidden() {
-    let words = "Pod \"p\" is invalid: spec: Forbidden: pod updates may not change fields\n  \
-        core.PodSpec{\n  Value: strings.Join({\"hun\", - \"ter2\", + \"ter3\"}, \"\")\n}\n";
-    let shown = secrets().cut_out_of(words);
-    assert!(shown.contains("core.PodSpec{…}") && !shown.contains("ter"), "{shown}");
-    let words = "spec.template: Invalid value: {\"data\":{\"x\":\"}hunter2\"}}: immutable";
-    assert_eq!(secrets().cut_out_of(words), "spec.template: Invalid value: {…}: immutable");
-    let cut_off = "bad: map[a:hun";
-    assert_eq!(secrets().cut_out_of(cut_off), "bad: map[…");
-    let decoding = "cannot be handled as a Secret: ReadString, error found in #10 byte of \
-        ...|nter2|..., bigger context ...|hunter2|...";
-    assert!(!secrets().cut_out_of(decoding).contains("nter2"));
-}
-
-#[test]
-fn a_short_value_is_cut_only_where_it_stands_alone() {
-    let short = Secrets::of(&manifest(
-        "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: ab}}",
-    ));
-    assert_eq!(short.cut_out_of("grab \"ab\""), "grab \"(sensitive)\"");
-}
-
-#[test]
-fn what_stands_for_a_secret_is_not_cut_itself() {
-    let odd = Secrets::of(&manifest(
-        "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: sens, b: secret-value}}",
-    ));
-    assert_eq!(odd.cut_out_of("no secret-value here"), "no (sensitive) here");
-}
-
-#[test]
-fn fields_that_the_user_hides_are_cut_and_others_stay() {
+fn values_of_sensitive_fields_and_of_the_former_object_count_too() {
     let map = manifest(
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: s}, data: {a: shown, b: hidden}}",
     );
-    assert_eq!(Secrets::of(&map).cut_out_of("shown hidden {x}"), "shown hidden {x}");
+    assert_eq!(Secrets::of(&map).shown("shown hidden {x}").as_deref(), Some("shown hidden {x}"));
     let map = map.hiding(&[pattern("data.b").unwrap()]);
-    assert_eq!(Secrets::of(&map).cut_out_of("shown hidden"), "shown (sensitive)");
+    assert_eq!(Secrets::of(&map).shown("shown").as_deref(), Some("shown"));
+    assert_eq!(Secrets::of(&map).shown("shown hidden"), None);
     let before = serde_json::json!({"data": {"b": "former"}});
-    let both = Secrets::of(&map).and(map.secrecy(), &before);
-    assert_eq!(both.cut_out_of("former, then hidden"), "(sensitive), then (sensitive)");
+    assert_eq!(Secrets::of(&map).and(map.secrecy(), &before).shown("it was former"), None);
 }

@@ -16,11 +16,11 @@ use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Owners, Ownership};
 use k8sconnect_core::projection::CONCEALED_VALUE;
 use k8sconnect_core::rejection::{Cause, Rejection, Status};
-use k8sconnect_core::scrub::WITHHELD;
 use k8sconnect_core::text;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
 
+use super::WITHHELD;
 use super::manifest::words_read_as_booleans;
 use super::ownership::manager;
 use super::{by_turns, count, in_brief, paragraphs};
@@ -146,8 +146,8 @@ pub(super) fn emptied_by_null(subject: Subject<'_>, status: &Status) -> String {
     )
 }
 
-const TO_SEE_WHAT_IT_SAID: &str = "To see what it said, try the same with `kubectl apply --server-side \
-     --dry-run=server`, or with a longer value in the hidden field.";
+const TO_SEE_WHAT_IT_SAID: &str = "To see the message, run `kubectl apply --server-side \
+     --dry-run=server` with the same body.";
 
 const DEFINITION_FIRST: &str = "If this configuration also changes the CustomResourceDefinition so that it has the field, let \
      this resource `depends_on` the definition, or apply that alone first with `-target`.";

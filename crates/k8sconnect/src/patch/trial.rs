@@ -475,10 +475,10 @@ impl Surgery<'_> {
         self.patch.left_behind(kept, live, self.manager, &causes).unwrap_or_default()
     }
 
-    /// What the server warns of, without the same.
+    /// The server's warnings, as far as they may be shown.
     pub(crate) fn scrubbed(&self, warnings: &[String], live: &Json) -> Vec<String> {
         let secrets = self.secrets(live);
-        warnings.iter().map(|words| secrets.cut_out_of(words)).collect()
+        warnings.iter().map(|words| messages::quoted(&secrets, words)).collect()
     }
 
     fn secrets(&self, live: &Json) -> Secrets {

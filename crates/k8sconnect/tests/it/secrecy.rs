@@ -198,7 +198,7 @@ async fn what_is_wrong_with_a_secret_is_told_in_full_and_without_its_values() {
     }
     assert!(!told.contains("12345678") && !told.contains("hunter2"), "{told}");
 
-    // A gap in a sentence would tell what stood in it.
+    // A message that has the value among the server's own words is not shown at all.
     let body = secret("I_ab", "stringData: {x: ab}");
     let told = refusal(&world, world.config(&body)).await;
     assert!(told.contains("Secret \"I_ab\" is invalid: metadata.name: Invalid value"), "{told}");
@@ -209,7 +209,7 @@ async fn what_is_wrong_with_a_secret_is_told_in_full_and_without_its_values() {
 }
 
 #[tokio::test]
-async fn what_comes_to_the_same_without_its_values_is_told_once() {
+async fn causes_that_read_alike_without_their_values_are_one_line() {
     let world = World::new().await;
     let labels = "labels: {a: 'no good 1', b: 'no good 2', c: 'no good 3'}";
     let body = format!(
@@ -221,6 +221,5 @@ async fn what_comes_to_the_same_without_its_values_is_told_once() {
         ("yaml_body_wo_version", Value::from("1")),
     ]);
     let told = refusal(&world, config).await;
-    assert!(told.contains("metadata.labels: Invalid value: \"(sensitive)\""), "{told}");
-    assert!(!told.contains("By field"), "they are all the same:\n{told}");
+    assert_eq!(told.matches("metadata.labels: its value is not valid").count(), 1, "{told}");
 }

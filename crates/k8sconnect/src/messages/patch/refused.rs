@@ -13,7 +13,7 @@ use super::operations::{AS_IT_STANDS, Stage};
 use super::{attribute as attribute_of, on};
 use crate::messages::manifest::words_read_as_booleans;
 use crate::messages::refusal::{advised, said, unreached};
-use crate::messages::{count, paragraphs};
+use crate::messages::{count, paragraphs, quoted};
 
 pub(crate) fn unusable(errors: &[PatchError], attribute: &str, key: &ObjectKey) -> Diagnostic {
     let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
@@ -176,7 +176,7 @@ pub(crate) fn not_taken(
         true => words_read_as_booleans(words),
         false => String::new(),
     };
-    let words = said(status.code, &brief(&secrets.cut_out_of(&status.message)));
+    let words = said(status.code, &brief(&quoted(secrets, &status.message)));
     let (what, advice) = advised(status);
     let advice = match status.rejection() {
         Rejection::Invalid(_) if !behind.is_empty() => left_behind(manner, behind),

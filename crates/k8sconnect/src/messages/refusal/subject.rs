@@ -4,10 +4,10 @@ use k8sconnect_core::field::{FieldPath, PathElement};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::rejection::{Cause, Status};
-use k8sconnect_core::scrub::{Secrets, WITHHELD};
+use k8sconnect_core::scrub::Secrets;
 use serde_json::Value;
 
-use crate::messages::in_brief;
+use crate::messages::{WITHHELD, in_brief, quoted};
 
 /// What a refusal is about: a body, and another version of it that the server may quote as well.
 #[derive(Clone, Copy)]
@@ -27,9 +27,9 @@ impl Subject<'_> {
         self.manifest.key()
     }
 
-    /// The server's words without what must not be shown.
-    pub(in crate::messages) fn quoted(&self, words: &str) -> String {
-        self.secrets().cut_out_of(words)
+    /// A server's message, as far as it may be shown.
+    pub(in crate::messages) fn quoted(&self, message: &str) -> String {
+        quoted(&self.secrets(), message)
     }
 
     fn secrets(&self) -> Secrets {
@@ -63,7 +63,7 @@ impl Subject<'_> {
     pub(in crate::messages) fn by_field(&self, causes: &[Cause]) -> Vec<String> {
         let secrets = self.secrets();
         let line = |cause: &Cause| {
-            let words = secrets.cut(&cause.message).map(|words| in_brief(&words));
+            let words = secrets.shown(&cause.message).map(|words| in_brief(&words));
             let words = words.unwrap_or_else(|| reason(cause));
             format!("  {}: {words}", self.field(&secrets, cause))
         };
@@ -76,15 +76,15 @@ impl Subject<'_> {
         lines
     }
 
-    /// The field of a cause. A path into the object is no secret; what else a webhook may put there
-    /// is cut like its words.
+    /// The field of a cause. A path into the object is no secret; any other text that a webhook puts
+    /// there may be one.
     fn field(&self, secrets: &Secrets, cause: &Cause) -> String {
         let first = cause.field.split(['.', '[']).next().unwrap_or_default();
         let is_path = !cause.field.contains(char::is_whitespace)
             && (first == "metadata" || self.manifest.value().get(first).is_some());
         match is_path {
-            true => secrets.cut(&cause.field).unwrap_or_else(|| cause.field.clone()),
-            false => secrets.cut_out_of(&cause.field),
+            true => cause.field.clone(),
+            false => quoted(secrets, &cause.field),
         }
     }
 }
