@@ -71,9 +71,13 @@ impl Cluster {
         self.answer(&call, reply)
     }
 
-    /// Takes every finalizer off the object with this uid. One that is gone meanwhile is no error.
-    pub async fn remove_finalizers(&self, at: &Location, uid: &str) -> Result<(), Error> {
-        let patch = json!({"metadata": {"uid": uid, "finalizers": null}});
+    /// Removes every finalizer of the object as it was read. Another write in between is a conflict,
+    /// so no finalizer goes that was not read. An object that is gone meanwhile is no error.
+    pub async fn remove_finalizers(&self, at: &Location, read: &Value) -> Result<(), Error> {
+        let uid = &read["metadata"]["uid"];
+        let patch = json!({"metadata": {
+            "uid": uid, "resourceVersion": read["metadata"]["resourceVersion"], "finalizers": null,
+        }});
         let mut call = Call::new(Method::PATCH, at.address()?).body(Content::MergePatch, patch);
         call.repeat = Repeat::Harmless;
         let error = match self.send(&call).await {
@@ -85,7 +89,7 @@ impl Cluster {
             Some(Found::Absent(_)) => true,
             Some(Found::Object(Answer { object, .. })) => {
                 let metadata = &object["metadata"];
-                metadata["uid"] != uid || metadata["finalizers"].is_null()
+                metadata["uid"] != *uid || metadata["finalizers"].is_null()
             }
             Some(Found::NotServed(_)) | None => false,
         };

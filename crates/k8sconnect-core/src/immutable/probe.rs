@@ -34,7 +34,10 @@ impl Probe {
             if body["metadata"]["name"] == format!("{plural}.{group}") {
                 name = format!("{plural}.{other}");
             }
-            body["spec"]["group"] = json!(other);
+            // A definition without a map as its `spec` is refused for that under any name.
+            if let Some(Value::Object(spec)) = body.get_mut("spec") {
+                spec.insert("group".into(), other.into());
+            }
         }
         body["metadata"]["name"] = json!(name);
         body
@@ -82,6 +85,18 @@ mod tests {
         assert_eq!(tried["spec"]["group"], "k8sconnect-probe-ab12.example.com");
         let plain = Probe::new("ab12").beside(&json!({}), &Gvk::new("v1", "ConfigMap"));
         assert_eq!(plain["metadata"]["name"], "k8sconnect-probe-ab12");
+    }
+
+    #[test]
+    fn a_definition_whose_spec_is_no_map_is_tried_as_it_is() {
+        let gvk = Gvk::definition();
+        for spec in [json!("text"), json!(["a"]), json!(7), Value::Null] {
+            let body = json!({"metadata": {"name": "things.w.io"}, "spec": spec});
+            let tried = Probe::new("ab12").beside(&body, &gvk);
+            assert_eq!(tried["spec"], body["spec"]);
+        }
+        let tried = Probe::new("ab12").beside(&json!({"metadata": {"name": "a"}}), &gvk);
+        assert_eq!(tried.get("spec"), None);
     }
 
     #[test]

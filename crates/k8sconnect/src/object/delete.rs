@@ -205,16 +205,44 @@ async fn wait(
         };
         return Err(messages::deletion::still_there(key, &live, &inside, patience).into());
     }
-    let removed = cluster.remove_finalizers(location, uid).await;
-    removed.map_err(|error| {
-        let subject = Subject { manifest: &held.manifest, former: Some(&live) };
-        messages::deletion::not_deleted(subject, &error)
-    })?;
-    notices.push(messages::deletion::finalizers_removed(key, &live, patience));
+    if let Some(freed) = remove_finalizers(cluster, location, held, live).await? {
+        notices.push(messages::deletion::finalizers_removed(key, &freed, patience));
+    }
     match departed(cluster, location, held, uid, AFTER_FORCE).await? {
         None => Ok(()),
         Some(live) => Err(messages::deletion::still_there_by_force(key, &live).into()),
     }
+}
+
+/// Removes the finalizers that the object had when it was read. Where somebody has written to it
+/// since, it is read again, so that only what is named in the warning goes. Answers with the object
+/// that lost them; with nothing if it lost them, or went, meanwhile.
+async fn remove_finalizers(
+    cluster: &Cluster,
+    location: &Location,
+    held: &Held,
+    mut live: Json,
+) -> Result<Option<Json>, Diagnostics> {
+    for _ in 0..TRIES {
+        let not_deleted = |error| {
+            let subject = Subject { manifest: &held.manifest, former: Some(&live) };
+            messages::deletion::not_deleted(subject, &error)
+        };
+        match cluster.remove_finalizers(location, &live).await {
+            Ok(()) => return Ok(Some(live)),
+            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
+            Err(error) => return Err(not_deleted(error).into()),
+        }
+        let now = match cluster.get(location).await.map_err(not_deleted)? {
+            Found::Object(now) if uid_of(&now.object) == uid_of(&live) => now.object,
+            Found::Object(_) | Found::Absent(_) | Found::NotServed(_) => return Ok(None),
+        };
+        if !has_finalizers(&now) {
+            return Ok(None);
+        }
+        live = now;
+    }
+    Err(messages::object::never_still(held.key()).into())
 }
 
 /// Waits until the object is gone; the object as it was last seen, if it is not.

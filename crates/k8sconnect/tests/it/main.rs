@@ -12,6 +12,7 @@ mod characters;
 mod contested;
 mod coverage;
 mod data;
+mod deletion;
 mod drift;
 mod edits;
 mod elsewhere;
