@@ -10,7 +10,7 @@ use crate::swallowed::is_zero;
 pub(crate) fn covers(value: &Value, written: &Value) -> bool {
     compares(value, written, |value, written| {
         let amounts = amount(value).zip(amount(written));
-        same(value, written) || amounts.is_some_and(|(a, b)| (a - b).abs() <= a.abs() * 1e-9)
+        same(value, written) || amounts.is_some_and(|(a, b)| a == b)
     })
 }
 
@@ -34,34 +34,51 @@ fn compares(value: &Value, written: &Value, agree: fn(&Value, &Value) -> bool) -
     }
 }
 
-/// A number, or a quantity such as `500m` and `1Gi`, as one number.
-fn amount(value: &Value) -> Option<f64> {
+/// A number, or a quantity such as `500m` and `1Gi`, in billionths. `None` for a text that is no
+/// quantity, and for one that billionths cannot express exactly.
+fn amount(value: &Value) -> Option<i128> {
     let text = match value {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.trim().to_owned(),
         _ => return None,
     };
-    let units = [
-        ("Ki", 1024_f64),
-        ("Mi", 1024_f64.powi(2)),
-        ("Gi", 1024_f64.powi(3)),
-        ("Ti", 1024_f64.powi(4)),
-        ("Pi", 1024_f64.powi(5)),
-        ("Ei", 1024_f64.powi(6)),
-        ("n", 1e-9),
-        ("u", 1e-6),
-        ("m", 1e-3),
-        ("k", 1e3),
-        ("M", 1e6),
-        ("G", 1e9),
-        ("T", 1e12),
-        ("P", 1e15),
-        ("E", 1e18),
-    ];
-    let unit = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
-    let (digits, factor) = unit.unwrap_or((&text, 1.0));
-    let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-    is_number.then(|| digits.parse::<f64>().ok())?.map(|number| number * factor)
+    let (number, factor) = match UNITS.iter().find_map(|(u, f)| Some((text.strip_suffix(u)?, *f))) {
+        Some((number, factor)) => (number, factor),
+        None => match text.split_once(['e', 'E']) {
+            Some((number, power)) => (number, power_of_ten(power.parse::<i32>().ok()? + 9)?),
+            None => (text.as_str(), BILLION),
+        },
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+    let places = power_of_ten(i32::try_from(fraction.len()).ok()?)?;
+    let scaled = digits.checked_mul(factor)?;
+    (scaled % places == 0).then_some(scaled / places)
+}
+
+const BILLION: i128 = 1_000_000_000;
+
+/// The suffixes of quantities, with what one of each is in billionths.
+const UNITS: [(&str, i128); 15] = [
+    ("Ki", BILLION << 10),
+    ("Mi", BILLION << 20),
+    ("Gi", BILLION << 30),
+    ("Ti", BILLION << 40),
+    ("Pi", BILLION << 50),
+    ("Ei", BILLION << 60),
+    ("n", 1),
+    ("u", 1_000),
+    ("m", 1_000_000),
+    ("k", BILLION * 1_000),
+    ("M", BILLION * 1_000_000),
+    ("G", BILLION * BILLION),
+    ("T", BILLION * BILLION * 1_000),
+    ("P", BILLION * BILLION * 1_000_000),
+    ("E", BILLION * BILLION * BILLION),
+];
+
+fn power_of_ten(exponent: i32) -> Option<i128> {
+    10_i128.checked_pow(u32::try_from(exponent).ok()?)
 }
 
 #[cfg(test)]
@@ -77,6 +94,8 @@ mod tests {
             (json!("1"), json!(1)),
             (json!("1Gi"), json!("1024Mi")),
             (json!("1500m"), json!("1.5")),
+            (json!("1k"), json!("1e3")),
+            (json!("9007199254740993"), json!("9007199254740993.0")),
             (json!({"a": 1, "default": true}), json!({"a": 1.0})),
             (json!(["a"]), json!(["a"])),
             (json!({"a": 1}), json!({"a": 1, "b": null, "c": "", "d": 0, "e": false, "f": []})),
@@ -86,6 +105,8 @@ mod tests {
         for (server, written) in [
             (json!("1"), json!("2")),
             (json!("1G"), json!("1Gi")),
+            (json!("9007199254740993"), json!("9007199254740992")),
+            (json!("1000000000"), json!("1000000001")),
             (json!("m"), json!("k")),
             (json!(["kubernetes"]), json!(["a.b/c"])),
             (json!({}), json!({"a": 1})),
