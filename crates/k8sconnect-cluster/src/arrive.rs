@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use k8sconnect_core::identity::Gvk;
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep};
 
 use crate::address::{Location, Within};
 use crate::call::Call;
 use crate::cluster::{Cluster, Opened};
 use crate::error::Error;
-use crate::kinds::{Kind, Served};
-use crate::objects::{Detail, Selection};
-use crate::watch::{Lines, Seen, WATCH_SECONDS, unwatchable};
+use crate::kinds::{Kind, Served, group_version_path};
+use crate::list::{Detail, Selection};
+use crate::watch::{Lines, Next, Seen, WATCH_SECONDS, unwatchable};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -37,36 +37,37 @@ impl Cluster {
         let patient = self.until(deadline);
         let mut pause = FIRST_PAUSE;
         loop {
-            // What fails for lack of time is no trouble of the server's.
-            let late = || Instant::now() >= deadline;
-            match patient.kind(gvk).await {
-                Ok(Served::Yes(kind)) => return Ok(Some(kind)),
-                Ok(_) if late() => return Ok(None),
-                Err(_) if late() => return Ok(None),
-                Ok(_) => {}
-                Err(error) => return Err(error),
-            }
-            let news = match patient.definitions(gvk).await {
-                Ok(Definitions::None { kind, version }) => patient.news(&kind, &version).await,
-                Ok(Definitions::There | Definitions::Hidden) => Ok(None),
-                Err(error) => Err(error),
-            };
-            match news {
-                Err(_) if late() => return Ok(None),
-                Err(error) => return Err(error),
-                Ok(Some(mut events)) => {
-                    let coming = async { while !concerns(events.next().await, gvk) {} };
-                    if timeout_at(deadline, coming).await.is_err() {
-                        return Ok(None);
-                    }
-                    pause = FIRST_PAUSE;
-                }
-                Ok(None) => {
-                    sleep(pause.min(deadline.saturating_duration_since(Instant::now()))).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                }
+            match patient.kind_or_news(gvk, &mut pause).await {
+                Ok(Some(kind)) => return Ok(Some(kind)),
+                // What fails for lack of time is no trouble of the server's.
+                Err(error) if error.is_interrupt() || !patient.is_late() => return Err(error),
+                Ok(None) | Err(_) if patient.is_late() => return Ok(None),
+                Ok(None) | Err(_) => {}
             }
         }
+    }
+
+    /// The kind, if it is served; else waits until another look is worth while.
+    async fn kind_or_news(&self, gvk: &Gvk, pause: &mut Duration) -> Result<Option<Kind>, Error> {
+        if let Served::Yes(kind) = self.kind(gvk).await? {
+            return Ok(Some(kind));
+        }
+        let news = match self.definitions(gvk).await? {
+            Definitions::None { kind, version } => self.news(&kind, &version).await?,
+            Definitions::There | Definitions::Hidden => None,
+        };
+        match news {
+            Some(mut events) => {
+                while !concerns(&events.next().await?, gvk) {}
+                *pause = FIRST_PAUSE;
+            }
+            None => {
+                let request = || Call::get(group_version_path(gvk)).label();
+                self.wait(request, sleep(*pause)).await?;
+                *pause = (*pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+        Ok(None)
     }
 
     /// The namespace, as soon as it is there and not going; `false` if it is not by the deadline.
@@ -77,17 +78,14 @@ impl Cluster {
         };
         let at = Location { kind, namespace: None, name: name.to_owned() };
         let mut follow = patient.follow(&at);
-        loop {
-            match timeout_at(deadline, follow.next()).await {
-                Err(_) => return Ok(false),
-                Ok(Err(_)) if Instant::now() >= deadline => return Ok(false),
-                Ok(Err(error)) => return Err(error),
-                Ok(Ok(Seen::Present(it))) if it["metadata"]["deletionTimestamp"].is_null() => {
-                    return Ok(true);
-                }
-                Ok(Ok(_)) => {}
+        while let Some(seen) = follow.next().await? {
+            if let Seen::Present(it) = seen
+                && it["metadata"]["deletionTimestamp"].is_null()
+            {
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 
     /// Whether any definition could be the kind's: whether there are objects of it is open then,
@@ -106,6 +104,8 @@ impl Cluster {
         let listed = match listed {
             Ok(listed) => listed,
             Err(error) if unwatchable(error.code()) => return Ok(Definitions::Hidden),
+            // Some definitions bear a copy of themselves in an annotation.
+            Err(Error::TooMuch { .. }) => return Ok(Definitions::Hidden),
             Err(error) => return Err(error),
         };
         if listed.items.iter().any(|item| is_of_group(item, gvk)) {
@@ -122,7 +122,7 @@ impl Cluster {
             .query("timeoutSeconds", WATCH_SECONDS);
         call.accept = METADATA_WATCH;
         Ok(match self.open(&call).await? {
-            Some(Opened::Watch(body, place)) => Some(Lines::new(body, place)),
+            Some(Opened::Watch(lines)) => Some(lines),
             Some(Opened::Reply(_)) | None => None,
         })
     }
@@ -138,9 +138,12 @@ fn is_of_group(definition: &Value, gvk: &Gvk) -> bool {
     name.split_once('.').is_some_and(|(_, group)| group == gvk.group)
 }
 
-/// Whether an event is worth another look; the end of the stream is.
-fn concerns(event: Option<Value>, gvk: &Gvk) -> bool {
-    event.is_none_or(|event| is_of_group(&event["object"], gvk))
+/// Whether it is worth another look. The end of the stream is, and of the time.
+fn concerns(next: &Next, gvk: &Gvk) -> bool {
+    match next {
+        Next::Event(event) => is_of_group(&event["object"], gvk),
+        Next::End | Next::Late => true,
+    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,13 @@ pub struct Call {
     pub accept: &'static str,
     pub body: Option<(Content, Value)>,
     pub repeat: Repeat,
+    /// How many bytes the answer may have.
+    pub largest: usize,
 }
+
+/// An API server takes no body of more than 3 MiB, and etcd stores no more than a few MiB, so that
+/// no object comes near this. Everything that is asked at once may be as large together.
+pub const LARGEST_ANSWER: usize = 16 << 20;
 
 impl Call {
     pub fn get(path: impl Into<String>) -> Self {
@@ -32,6 +38,7 @@ impl Call {
             accept: "application/json",
             body: None,
             repeat: Repeat::Harmless,
+            largest: LARGEST_ANSWER,
         }
     }
 

@@ -6,29 +6,32 @@
 //! stops at a chosen time.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, RETRY_AFTER, USER_AGENT};
-use http::{HeaderMap, Method, Request, Response};
-use http_body_util::{BodyExt, Full, Limited};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::{Method, Request};
+use http_body_util::Full;
 use hyper::body::Incoming;
-use k8sconnect_core::time;
 use serde::de::DeserializeOwned;
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::call::{Call, Reply};
 use crate::connection::{Connection, Host};
 use crate::credentials::{Credential, Credentials};
 use crate::encode::encode;
-use crate::error::{ConnectionError, Error, Server, Trouble};
+use crate::error::{ConnectionError, Error, Excess, Server, Trouble};
+use crate::exec;
 use crate::kinds::Kinds;
 use crate::retry::{Attempts, Ending, Failure};
 use crate::standing::{Patience, Standing};
 use crate::stop::Stop;
 use crate::transport::Transports;
-use crate::warnings::warnings;
+use crate::watch::Lines;
+use answer::Attempt;
+
+mod answer;
 
 #[derive(Clone)]
 pub struct Cluster {
@@ -62,8 +65,6 @@ const READ: Duration = Duration::from_secs(30);
 const WRITE: Duration = Duration::from_secs(60);
 /// What the opening of a watch may take, all tries together.
 const OPENING: Duration = Duration::from_secs(5);
-/// Far above what etcd lets an object be; a list of a large cluster fits too.
-const LARGEST_ANSWER: usize = 1 << 30;
 /// A server lets a connection have a hundred requests at once, and a watch is one for as long as it
 /// is open. These many leave room for all else.
 const WATCHES: usize = 64;
@@ -129,6 +130,35 @@ impl Cluster {
         &self.shared.fingerprint
     }
 
+    /// Whether the handle's deadline has passed.
+    pub(crate) fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Waits for something that is no request. `None`: the handle's deadline came first. An error if
+    /// the user asks to stop; `request` is then shown as the request that the waiting was about.
+    pub(crate) async fn wait<T>(
+        &self,
+        request: impl FnOnce() -> String,
+        coming: impl Future<Output = T>,
+    ) -> Result<Option<T>, Error> {
+        let late = async {
+            match self.deadline {
+                Some(deadline) => sleep_until(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        // In this order: what always has something to say would otherwise never be left.
+        tokio::select! {
+            biased;
+            _ = self.shared.stop.asked() => {
+                Err(Error::Interrupted { host: self.server(), request: request(), attempts: 1 })
+            }
+            () = late => Ok(None),
+            came = coming => Ok(Some(came)),
+        }
+    }
+
     /// Sends one request and brings back whatever the server answered, refusals included; only a
     /// 401 that new credentials do not mend is an error.
     pub async fn send(&self, call: &Call) -> Result<Reply, Error> {
@@ -150,7 +180,9 @@ impl Cluster {
         let hasty = self.until(self.deadline.map_or(soon, |deadline| deadline.min(soon)));
         match hasty.converse(call, Reading::Stream).await {
             Ok(Answered::Reply(reply)) => Ok(Some(Opened::Reply(reply))),
-            Ok(Answered::Stream(body)) => Ok(Some(Opened::Watch(body, place))),
+            Ok(Answered::Stream(body)) => {
+                Ok(Some(Opened::Watch(Lines::new(self.clone(), call.label(), body, place))))
+            }
             Err(Error::Unreachable { .. } | Error::Timeout { .. } | Error::NotReady { .. }) => {
                 Ok(None)
             }
@@ -161,26 +193,33 @@ impl Cluster {
     async fn converse(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
         let started = Instant::now();
         let patience = if call.method == Method::GET { self.shared.read } else { WRITE };
-        let deadline = self.deadline.unwrap_or(started + patience);
         let whose = self.deadline.map_or(Patience::Usual, Patience::Until);
         if let Some(error) = self.shared.standing.foregone(whose) {
             tracing::debug!(host = %self.host(), request = call.label(), "given up a moment ago");
             return Err(error);
         }
+        let deadline = self.deadline.unwrap_or(started + patience);
         let mut attempts = Attempts::new(call.repeat, started, deadline);
         let mut renewed = false;
         let mut arrived = Arrival::Never;
         loop {
-            let credential = self.shared.credentials.current().await?;
+            let asked = Instant::now();
+            let credential = self.credential(call, &attempts).await?;
+            if self.deadline.is_none() {
+                // The server has its time, whatever time the plugin takes, which has a limit too.
+                attempts.postpone(asked.elapsed());
+            }
             attempts.begin();
             let sent = Instant::now();
             let attempt = self.attempt(call, &credential, reading);
             let ended = tokio::select! {
-                ended = timeout_at(deadline.min(sent + patience), attempt) => match ended {
-                    Ok(ended) => ended?,
-                    Err(_) => Err(Failure::Late),
-                },
-                () = self.shared.stop.asked_a_while_ago(), if !call.is_write() => {
+                ended = timeout_at(attempts.deadline().min(sent + patience), attempt) => {
+                    match ended {
+                        Ok(ended) => ended?,
+                        Err(_) => Err(Failure::Late),
+                    }
+                }
+                () = self.shared.stop.over(), if !call.is_write() => {
                     return Err(self.interrupted(call, &attempts));
                 }
             };
@@ -209,7 +248,7 @@ impl Cluster {
                     return Err(Error::Anonymous { host, user, status });
                 }
                 Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.status == 401 => {
-                    if !renewed && self.shared.credentials.renew(&credential).await? {
+                    if !renewed && self.renew(call, &credential, &mut attempts).await? {
                         renewed = true;
                         continue;
                     }
@@ -264,7 +303,7 @@ impl Cluster {
                     }
                     tokio::select! {
                         biased;
-                        () = self.shared.stop.asked() => {
+                        _ = self.shared.stop.asked() => {
                             return Err(self.interrupted(call, &attempts));
                         }
                         () = sleep(pause) => {}
@@ -289,6 +328,42 @@ impl Cluster {
                 }
             }
         }
+    }
+
+    /// The credential for the next attempt, within the handle's deadline or what a plugin may take.
+    async fn credential(&self, call: &Call, attempts: &Attempts) -> Result<Credential, Error> {
+        tokio::select! {
+            biased;
+            () = self.shared.stop.over() => Err(self.interrupted(call, attempts)),
+            credential = self.shared.credentials.current(self.credential_deadline()) => {
+                Ok(credential?)
+            }
+        }
+    }
+
+    /// Gets another credential than the refused one; `false` if there is no way to get one.
+    async fn renew(
+        &self,
+        call: &Call,
+        refused: &Credential,
+        attempts: &mut Attempts,
+    ) -> Result<bool, Error> {
+        let asked = Instant::now();
+        let renewed = tokio::select! {
+            biased;
+            () = self.shared.stop.over() => return Err(self.interrupted(call, attempts)),
+            renewed = self.shared.credentials.renew(refused, self.credential_deadline()) => {
+                renewed?
+            }
+        };
+        if self.deadline.is_none() {
+            attempts.postpone(asked.elapsed());
+        }
+        Ok(renewed)
+    }
+
+    fn credential_deadline(&self) -> Instant {
+        self.deadline.unwrap_or_else(|| Instant::now() + exec::LIMIT)
     }
 
     /// Whether the server knows nothing of a login that was sent. The name of whom it took us for
@@ -317,7 +392,10 @@ impl Cluster {
             let answered = Answered::Stream(response.into_body());
             return Ok(Ok(Attempt { answered, retry_after: None }));
         }
-        Ok(read(response).await)
+        match answer::read(response, call.largest).await {
+            Ok(attempt) => Ok(attempt),
+            Err(excess) => Err(self.too_much(call, excess)),
+        }
     }
 
     fn request(&self, call: &Call, credential: &Credential) -> Result<Request<Full<Bytes>>, Error> {
@@ -403,6 +481,10 @@ impl Cluster {
         }
     }
 
+    pub(crate) fn too_much(&self, call: &Call, excess: Excess) -> Error {
+        Error::TooMuch { host: self.server(), request: call.label(), excess }
+    }
+
     pub(crate) fn bad_answer(&self, call: &Call, why: &str) -> Error {
         let host = self.server();
         Error::BadAnswer { host, request: call.label(), why: why.into() }
@@ -425,44 +507,12 @@ enum Reading {
 /// An answer to the wish to watch.
 pub(crate) enum Opened {
     Reply(Reply),
-    /// The stream, and the place that it takes while it is open.
-    Watch(Incoming, OwnedSemaphorePermit),
+    Watch(Lines),
 }
 
 enum Answered {
     Reply(Reply),
     Stream(Incoming),
-}
-
-struct Attempt {
-    answered: Answered,
-    retry_after: Option<Duration>,
-}
-
-async fn read(response: Response<Incoming>) -> Result<Attempt, Failure> {
-    let (head, body) = response.into_parts();
-    let lost = |error: Box<dyn std::error::Error + Send + Sync>| {
-        Failure::Lost(Trouble::of(error.as_ref()))
-    };
-    let body = Limited::new(body, LARGEST_ANSWER).collect().await.map_err(lost)?.to_bytes();
-    let retry_after = retry_after(&head.headers, SystemTime::now());
-    let warnings = warnings(&head.headers);
-    let reply = Reply { status: head.status.as_u16(), warnings, body };
-    Ok(Attempt { answered: Answered::Reply(reply), retry_after })
-}
-
-/// For how long to wait before asking again: so many seconds, or until a time. That is the server's
-/// own, or that of whoever stands before it, and so is the one to subtract from it.
-fn retry_after(headers: &HeaderMap, here: SystemTime) -> Option<Duration> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let asked = text(RETRY_AFTER)?;
-    match asked.parse() {
-        Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => {
-            let now = text(DATE).and_then(time::parse_http).unwrap_or(here);
-            Some(time::parse_http(asked)?.duration_since(now).unwrap_or_default())
-        }
-    }
 }
 
 #[cfg(test)]

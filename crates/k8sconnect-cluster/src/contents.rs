@@ -19,7 +19,7 @@ use crate::call::Call;
 use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::kinds::{Kind, Scope};
-use crate::objects::{Detail, Selection};
+use crate::list::{Budget, Detail, Selection};
 
 /// The metadata of all objects in a namespace, as far as it could be had.
 #[derive(Debug)]
@@ -49,17 +49,18 @@ impl Cluster {
             tokio::try_join!(self.groups_under("/api"), self.groups_under("/apis"))?;
         let (kinds, mut gaps) = listable(core.into_iter().chain(others));
         let permits = Arc::new(Semaphore::new(AT_ONCE));
-        let namespace: Arc<str> = namespace.into();
+        let (namespace, budget): (Arc<str>, _) = (namespace.into(), Arc::new(Budget::default()));
         let mut lists = JoinSet::new();
         for (place, kind) in kinds.into_iter().enumerate() {
             let (cluster, permits) = (self.clone(), permits.clone());
-            let namespace = namespace.clone();
+            let (namespace, budget) = (namespace.clone(), budget.clone());
             lists.spawn(async move {
                 // Nobody closes the semaphore, so that there always is a permit in the end.
                 let _permit = permits.acquire().await;
                 let within = Within::Namespace(&namespace);
                 let all = Selection::default();
-                let listed = cluster.list(&kind, within, all, Detail::Metadata).await;
+                let listed =
+                    cluster.list_within(&budget, &kind, within, all, Detail::Metadata).await;
                 (place, kind, listed)
             });
         }

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::{HeaderName, HeaderValue};
-use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::{Instant, timeout_at};
 
 use crate::connection::{Auth, Connection, Identity, Impersonation};
 use crate::error::ConnectionError;
@@ -85,34 +85,51 @@ impl Credentials {
         &self.impersonation
     }
 
-    pub(crate) async fn current(&self) -> Result<Credential, ConnectionError> {
-        let mut held = self.held.lock().await;
+    /// What to show, by the deadline of the request that asks.
+    pub(crate) async fn current(&self, deadline: Instant) -> Result<Credential, ConnectionError> {
+        let mut held = self.held_by(deadline).await?;
         match &held.current {
             Some(credential) if !credential.is_stale() => Ok(credential.clone()),
             other => {
                 let generation = other.as_ref().map_or(0, |it| it.generation + 1);
-                self.fetch_into(&mut held, generation, Cause::Need).await
+                self.fetch_into(&mut held, generation, Cause::Need, deadline).await
             }
         }
     }
 
+    /// Whoever holds it may be fetching, and take longer than others have.
+    async fn held_by(&self, deadline: Instant) -> Result<MutexGuard<'_, Held>, ConnectionError> {
+        let came = Instant::now();
+        let held = timeout_at(deadline, self.held.lock()).await;
+        held.map_err(|_| ConnectionError::Plugin {
+            command: self.plugin().unwrap_or_default().to_owned(),
+            why: exec::not_ended_after(came.elapsed()),
+            advice: exec::WAITING_FOR_LOGIN.to_owned(),
+        })
+    }
+
     /// Gets another credential than `refused`, which may have happened already. `false`: there is
     /// no way to get another.
-    pub(crate) async fn renew(&self, refused: &Credential) -> Result<bool, ConnectionError> {
-        let mut held = self.held.lock().await;
+    pub(crate) async fn renew(
+        &self,
+        refused: &Credential,
+        deadline: Instant,
+    ) -> Result<bool, ConnectionError> {
+        let mut held = self.held_by(deadline).await?;
+        let generation = refused.generation + 1;
         if held.current.as_ref().is_some_and(|it| it.generation != refused.generation) {
             return Ok(true);
         }
         match &self.auth {
             Auth::None | Auth::Token(_) | Auth::Basic { .. } => Ok(false),
             Auth::TokenFile { .. } => {
-                let next = refused.generation + 1;
-                let renewed = self.fetch_into(&mut held, next, Cause::Refusal).await?;
+                let cause = Cause::Refusal;
+                let renewed = self.fetch_into(&mut held, generation, cause, deadline).await?;
                 Ok(renewed.authorization != refused.authorization)
             }
             Auth::Exec(_) if refused.cause == Cause::Refusal && refused.is_young() => Ok(false),
             Auth::Exec(_) => {
-                self.fetch_into(&mut held, refused.generation + 1, Cause::Refusal).await?;
+                self.fetch_into(&mut held, generation, Cause::Refusal, deadline).await?;
                 Ok(true)
             }
         }
@@ -123,6 +140,7 @@ impl Credentials {
         held: &mut Held,
         generation: u64,
         cause: Cause,
+        deadline: Instant,
     ) -> Result<Credential, ConnectionError> {
         if let Some((when, failure)) = &held.failure
             && when.elapsed() < LULL
@@ -130,11 +148,13 @@ impl Credentials {
             return Err(failure.clone());
         }
         held.failure = None;
-        match self.fetch(generation, cause).await {
+        match self.fetch(generation, cause, deadline).await {
             Ok(credential) => Ok(held.current.insert(credential).clone()),
             Err(failure) => {
-                // A file costs nothing to look at again.
-                if let Auth::Exec(_) = &self.auth {
+                // A file costs nothing to look at again, and who has little time has proved nothing.
+                if let Auth::Exec(_) = &self.auth
+                    && Instant::now() < deadline
+                {
                     held.failure = Some((Instant::now(), failure.clone()));
                 }
                 Err(failure)
@@ -142,7 +162,12 @@ impl Credentials {
         }
     }
 
-    async fn fetch(&self, generation: u64, cause: Cause) -> Result<Credential, ConnectionError> {
+    async fn fetch(
+        &self,
+        generation: u64,
+        cause: Cause,
+        deadline: Instant,
+    ) -> Result<Credential, ConnectionError> {
         let none = Credential {
             authorization: None,
             identity: None,
@@ -165,14 +190,15 @@ impl Credentials {
                 Ok(Credential { authorization: Some(bearer(token.trim())?), expires, ..none })
             }
             Auth::Exec(plugin) => {
+                let limit = exec::LIMIT.min(deadline.saturating_duration_since(Instant::now()));
                 let brought = tokio::select! {
                     biased;
-                    () = self.stop.asked() => return Err(ConnectionError::Plugin {
+                    _ = self.stop.asked() => return Err(ConnectionError::Plugin {
                         command: plugin.command.clone(),
                         why: "it was not waited for, since you asked to stop".into(),
                         advice: "Run again.".into(),
                     }),
-                    brought = exec::run(plugin) => brought?,
+                    brought = exec::run(plugin, limit) => brought?,
                 };
                 let unusable = |error: ConnectionError| ConnectionError::Plugin {
                     command: plugin.command.clone(),

@@ -68,6 +68,8 @@ pub enum Error {
     Timeout { host: Server, request: String, waited: Duration },
     /// The user asked to stop before there was an answer to go by.
     Interrupted { host: Server, request: String, attempts: u32 },
+    /// The server sends more than any API server does; nothing was read beyond the limit.
+    TooMuch { host: Server, request: String, excess: Excess },
     /// An answer that no API server gives.
     BadAnswer { host: Server, request: String, why: String },
     /// A name that cannot stand in a URL.
@@ -76,7 +78,34 @@ pub enum Error {
     Connection(ConnectionError),
 }
 
+/// What a server sent without an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// One answer. Limits are in bytes.
+    Answer {
+        limit: usize,
+    },
+    /// All pages of a list.
+    List {
+        limit: usize,
+    },
+    Pages {
+        limit: usize,
+    },
+    /// A page that leads back to an earlier one.
+    Circle,
+    /// One event of a watch.
+    Event {
+        limit: usize,
+    },
+}
+
 impl Error {
+    /// Whether the user asked to stop.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, Self::Interrupted { .. })
+    }
+
     /// The HTTP status where the server gave one.
     pub fn code(&self) -> Option<u16> {
         match self {
@@ -94,8 +123,9 @@ impl Error {
         match self {
             Self::AnswerLost { .. }
             | Self::Timeout { .. }
-            | Self::Interrupted { .. }
+            | Self::TooMuch { .. }
             | Self::BadAnswer { .. } => true,
+            Self::Interrupted { attempts, .. } => *attempts > 0,
             Self::NotReady { status, .. } => status.code != 429,
             Self::Refused(status) => status.leaves_open(),
             Self::Unauthorized { .. }
@@ -135,6 +165,9 @@ impl Error {
             }
             Self::Interrupted { host, .. } => {
                 format!("Interrupted while the API server at {host} was asked")
+            }
+            Self::TooMuch { host, excess, .. } => {
+                format!("The API server at {host} sent {}", excess.what())
             }
             Self::BadAnswer { host, .. } => {
                 format!("{host} does not answer like a Kubernetes API server")
@@ -190,9 +223,11 @@ impl Error {
                 format!("`{request}` was given {:.0} seconds.", waited.as_secs_f64())
             }
             Self::Interrupted { request, attempts, .. } => match attempts {
-                0 | 1 => format!("`{request}` had brought no answer to go by."),
+                0 => format!("`{request}` was not sent any more."),
+                1 => format!("`{request}` had brought no answer to go by."),
                 many => format!("`{request}` was tried {many} times, and is not tried again."),
             },
+            Self::TooMuch { request, excess, .. } => excess.why(request),
             Self::BadAnswer { request, why, .. } => format!("`{request}` was answered with {why}."),
             Self::BadName { .. } => "It would lead to another address than the object's.".into(),
             Self::Connection(error) => error.why(),
@@ -235,6 +270,14 @@ impl Error {
                 holds the request back, an admission webhook included."
                 .into(),
             Self::Interrupted { .. } => "Run again when the server answers.".into(),
+            Self::TooMuch { excess: Excess::List { .. }, .. } => {
+                "Ask for fewer objects, by namespace, labels or fields. If the kind has few objects, \
+                 check what answers at this host."
+                    .into()
+            }
+            Self::TooMuch { .. } => "Check the host, its port and its path, and every proxy on the \
+                way: what answers there is not a healthy API server."
+                .into(),
             Self::BadAnswer { .. } => "Check the host, its port and its path: a login page or a \
                 proxy often answers in the server's place."
                 .into(),
@@ -244,6 +287,37 @@ impl Error {
             Self::Connection(error) => error.advice(),
         }
     }
+}
+
+impl Excess {
+    fn what(self) -> String {
+        match self {
+            Self::Answer { limit } => format!("an answer of more than {}", mebibytes(limit)),
+            Self::List { limit } => format!("a list of more than {}", mebibytes(limit)),
+            Self::Pages { limit } => format!("a list of more than {limit} pages"),
+            Self::Circle => "a list that has no end".to_owned(),
+            Self::Event { limit } => format!("a watch event of more than {}", mebibytes(limit)),
+        }
+    }
+
+    fn why(self, request: &str) -> String {
+        match self {
+            Self::Answer { .. } => {
+                format!("The answer to `{request}` was not read beyond this limit.")
+            }
+            Self::List { .. } | Self::Pages { .. } => {
+                format!("The provider stopped asking for further pages of `{request}`.")
+            }
+            Self::Circle => {
+                format!("A page of `{request}` has the `continue` token of an earlier page.")
+            }
+            Self::Event { .. } => format!("The watch `{request}` was not read beyond this limit."),
+        }
+    }
+}
+
+fn mebibytes(bytes: usize) -> String {
+    format!("{} MiB", bytes >> 20)
 }
 
 fn tried(why: &str, attempts: u32) -> String {

@@ -27,18 +27,15 @@ pub(crate) struct Brought {
     pub(crate) expires: Option<SystemTime>,
 }
 
-const LIMIT: Duration = Duration::from_secs(60);
+/// What a plugin may take where a request has no deadline of its own.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 const LARGEST_OUTPUT: u64 = 1 << 20;
 const LONGEST_COMPLAINT: usize = 2000;
 
 pub(crate) const VERSIONS: [&str; 2] =
     ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
 
-pub(crate) async fn run(plugin: &Exec) -> Result<Brought, ConnectionError> {
-    run_within(plugin, LIMIT).await
-}
-
-async fn run_within(plugin: &Exec, limit: Duration) -> Result<Brought, ConnectionError> {
+pub(crate) async fn run(plugin: &Exec, limit: Duration) -> Result<Brought, ConnectionError> {
     let failed = |why: String, advice: &str| ConnectionError::Plugin {
         command: plugin.command.clone(),
         why,
@@ -48,10 +45,8 @@ async fn run_within(plugin: &Exec, limit: Duration) -> Result<Brought, Connectio
     let ended =
         child::run(&mut command(plugin), bounds).await.map_err(|unended| match unended {
             Unended::TooLong(stderr) => {
-                let seconds = limit.as_secs();
                 let said = complaint(&stderr, plugin);
-                let why = format!("it had not ended after {seconds} seconds{said}");
-                failed(why, "Check that it does not wait for somebody to log in.")
+                failed(format!("{}{said}", not_ended_after(limit)), WAITING_FOR_LOGIN)
             }
             Unended::Missing => {
                 let hint = plugin.install_hint.as_deref();
@@ -73,6 +68,12 @@ async fn run_within(plugin: &Exec, limit: Duration) -> Result<Brought, Connectio
     }
     read(plugin, &stdout.bytes)
         .map_err(|why| failed(why, "Check that it is a credential plugin, and its version."))
+}
+
+pub(crate) const WAITING_FOR_LOGIN: &str = "Check that it does not wait for somebody to log in.";
+
+pub(crate) fn not_ended_after(time: Duration) -> String {
+    format!("it had not ended after {:.0} seconds", time.as_secs_f64())
 }
 
 fn command(plugin: &Exec) -> Command {

@@ -27,6 +27,7 @@ mod fingerprint;
 pub mod inline;
 mod kinds;
 mod kubeconfig;
+mod list;
 mod lookup;
 mod metadata;
 mod objects;
@@ -46,20 +47,18 @@ mod warnings;
 mod watch;
 
 pub use address::{Location, Within};
-pub use call::{Call, Content, Reply};
+pub use call::{Call, Content, LARGEST_ANSWER, Reply};
 pub use cluster::Cluster;
 pub use connection::{Auth, Connection, Exec, Host, Identity, Impersonation, Tls, Trust};
 pub use contents::{Contents, Gap};
 pub use definition::Definition;
-pub use error::{ConnectionError, Error, Flaws, Proxy, ProxyOrigin, Server, Trouble};
+pub use error::{ConnectionError, Error, Excess, Flaws, Proxy, ProxyOrigin, Server, Trouble};
 pub use kinds::{Kind, Scope, Served, Verb};
 pub use kubeconfig::KubeconfigFiles;
+pub use list::{Detail, Listed, Selection};
 pub use lookup::Lookup;
 pub use metadata::{Edit, Mark};
-pub use objects::{
-    Answer, Apply, Conflicts, Deleted, Deletion, Detail, Found, Listed, Persistence, Propagation,
-    Selection,
-};
+pub use objects::{Answer, Apply, Conflicts, Deleted, Deletion, Found, Persistence, Propagation};
 pub use observe::{NotYet, Observation, Placed};
 pub use pool::Pool;
 pub use retry::Repeat;

@@ -6,14 +6,12 @@
 
 use http::Method;
 use k8sconnect_core::rejection::Status;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::address::{Location, Within};
+use crate::address::Location;
 use crate::call::{Call, Content, Reply};
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::kinds::Kind;
 use crate::retry::Repeat;
 
 /// An object as the server holds it (or, in a dry-run, would hold it), and what it said beside.
@@ -82,32 +80,6 @@ pub enum Deleted {
     /// Nobody serves the path. Whether the object exists is not known.
     NotServed(Status),
 }
-
-/// Which objects of a kind. Both selectors in the server's own syntax.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Selection<'a> {
-    pub labels: Option<&'a str>,
-    pub fields: Option<&'a str>,
-}
-
-/// How much of each object of a list is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    Full,
-    Metadata,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
-    /// Each with its `apiVersion` and `kind`, which the server leaves out of lists.
-    pub items: Vec<Value>,
-    pub resource_version: String,
-    pub warnings: Vec<String>,
-}
-
-const PAGE: &str = "500";
-const METADATA_LIST: &str =
-    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 impl Cluster {
     pub async fn get(&self, at: &Location) -> Result<Found, Error> {
@@ -193,55 +165,6 @@ impl Cluster {
         }
     }
 
-    /// All pages of it. Where the server forgets the state that the pages are of (410), the whole
-    /// is asked for once more in one piece.
-    pub async fn list(
-        &self,
-        kind: &Kind,
-        within: Within<'_>,
-        selection: Selection<'_>,
-        detail: Detail,
-    ) -> Result<Listed, Error> {
-        let mut listed =
-            Listed { items: vec![], resource_version: String::new(), warnings: vec![] };
-        let mut page = Page::First;
-        loop {
-            let mut call = Call::get(within.collection_path(kind));
-            if detail == Detail::Metadata {
-                call.accept = METADATA_LIST;
-            }
-            let chosen = [("labelSelector", selection.labels), ("fieldSelector", selection.fields)];
-            for (name, selector) in chosen {
-                if let Some(selector) = selector {
-                    call = call.query(name, selector);
-                }
-            }
-            call = match &page {
-                Page::First => call.query("limit", PAGE),
-                Page::Next(token) => call.query("limit", PAGE).query("continue", token),
-                Page::Whole => call,
-            };
-            let reply = self.send(&call).await?;
-            if reply.status == 410 && matches!(page, Page::Next(_)) {
-                listed.items.clear();
-                page = Page::Whole;
-                continue;
-            }
-            let list: List = self.decode(&call, &reply)?;
-            listed.items.extend(list.items.into_iter().flatten().map(|item| named(item, kind)));
-            listed.resource_version = list.metadata.resource_version;
-            for warning in reply.warnings {
-                if !listed.warnings.contains(&warning) {
-                    listed.warnings.push(warning);
-                }
-            }
-            match list.metadata.next {
-                Some(token) if !token.is_empty() => page = Page::Next(token),
-                _ => return Ok(listed),
-            }
-        }
-    }
-
     pub(crate) fn answer(&self, call: &Call, reply: Reply) -> Result<Answer, Error> {
         let object: Value = self.decode(call, &reply)?;
         if !object.is_object() {
@@ -271,36 +194,6 @@ fn standing(found: Found, deletion: &Deletion<'_>, error: Error) -> Result<Delet
     })
 }
 
-enum Page {
-    First,
-    Next(String),
-    Whole,
-}
-
-#[derive(Deserialize)]
-struct List {
-    #[serde(default)]
-    metadata: ListMetadata,
-    #[serde(default)]
-    items: Option<Vec<Value>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ListMetadata {
-    resource_version: String,
-    #[serde(rename = "continue")]
-    next: Option<String>,
-}
-
-fn named(mut item: Value, kind: &Kind) -> Value {
-    if item.is_object() {
-        item["apiVersion"] = kind.gvk.api_version().into();
-        item["kind"] = kind.gvk.kind.clone().into();
-    }
-    item
-}
-
 enum Missing {
     Object(Status),
     Path(Status),
@@ -322,7 +215,7 @@ mod tests {
     use k8sconnect_core::identity::Gvk;
 
     use super::*;
-    use crate::kinds::Scope;
+    use crate::kinds::{Kind, Scope};
 
     fn judged(body: &str) -> Option<Missing> {
         let gvk = Gvk::new("v1", "ConfigMap");

@@ -70,6 +70,16 @@ impl Attempts {
         self.made
     }
 
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Begins and ends so much later.
+    pub(crate) fn postpone(&mut self, by: Duration) {
+        self.started += by;
+        self.deadline += by;
+    }
+
     pub(crate) fn begin(&mut self) {
         self.made += 1;
     }
@@ -97,7 +107,8 @@ impl Attempts {
             Ending::LeaderChanged | Ending::Failed(_) => None,
         };
         let pause = asked.unwrap_or_default().max(self.back_off());
-        (now + pause < deadline).then_some(pause)
+        // A server may ask for more time than a clock can tell.
+        now.checked_add(pause).filter(|end| *end < deadline).map(|_| pause)
     }
 
     /// Whether another attempt would be made, if there were time.
@@ -201,6 +212,15 @@ mod tests {
     fn no_pause_reaches_past_the_deadline() {
         let hour = Some(Duration::from_secs(3600));
         let ending = Ending::Answered { status: 429, retry_after: hour };
+        assert!(after(Repeat::Harmless, ending).is_none());
+    }
+
+    #[test]
+    fn a_pause_that_no_clock_can_tell_ends_it() {
+        let ending = Ending::Answered { status: 429, retry_after: Some(Duration::MAX) };
+        assert!(after(Repeat::Harmless, ending).is_none());
+        let ending =
+            Ending::Answered { status: 503, retry_after: Some(Duration::from_secs(u64::MAX)) };
         assert!(after(Repeat::Harmless, ending).is_none());
     }
 

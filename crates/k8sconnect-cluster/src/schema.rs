@@ -10,6 +10,9 @@ use crate::cluster::Cluster;
 use crate::error::Error;
 use crate::kinds::{Kind, Scope, group_version_path};
 
+/// A published document has the schemas of all kinds of a group version.
+const LARGEST_DOCUMENT: usize = 64 << 20;
+
 impl Cluster {
     /// The schema by its definition or, for those who may not read that, as it is published, which
     /// is a little later. `None` if neither has it.
@@ -30,7 +33,7 @@ impl Cluster {
     }
 
     async fn document(&self, path: String) -> Result<Option<Value>, Error> {
-        let call = Call::get(path);
+        let call = Call { largest: LARGEST_DOCUMENT, ..Call::get(path) };
         let reply = self.send(&call).await?;
         if reply.is_success() { Ok(Some(self.decode(&call, &reply)?)) } else { Ok(None) }
     }

@@ -1,35 +1,44 @@
-//! That the user asked to stop: what waits gives up, what was sent is heard out.
+//! The user's request to stop (Ctrl-C), for everything in this crate that takes time.
 //!
-//! A write that is under way keeps its answer, however long it takes, for what it did must come
-//! into state. Everything else ends: pauses before another attempt, plugins, and reads that do not
-//! come to an end shortly.
+//! What only waits ends at once: pauses before another attempt, watches, credential plugins. A
+//! request may take a moment more, since it often belongs to a write that has just been answered.
+//! A write that has been sent is heard out, because its result must come into state. No request
+//! begins after that moment.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep_until};
 
 /// Asks all that share it to stop.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(watch::Sender<bool>);
+pub(crate) struct Stop(watch::Sender<Option<Instant>>);
 
-/// What a read may still take: one that belongs to a write is worth a moment.
-const GRACE: Duration = Duration::from_secs(3);
+/// How long requests may go on after the user asked to stop.
+const GRACE: Duration = Duration::from_secs(1);
 
 impl Stop {
+    /// Only the first call counts.
     pub(crate) fn ask(&self) {
-        self.0.send_replace(true);
+        self.0.send_if_modified(|asked| match asked {
+            Some(_) => false,
+            None => {
+                *asked = Some(Instant::now());
+                true
+            }
+        });
     }
 
-    /// Waits until it is asked for.
-    pub(crate) async fn asked(&self) {
+    /// Waits until the user asks to stop, and says when that was.
+    pub(crate) async fn asked(&self) -> Instant {
+        let mut told = self.0.subscribe();
         // The sender is here, so that waiting cannot fail.
-        let _ = self.0.subscribe().wait_for(|asked| *asked).await;
+        let asked = told.wait_for(Option::is_some).await;
+        asked.ok().and_then(|when| *when).unwrap_or_else(Instant::now)
     }
 
-    /// The same, and a moment more.
-    pub(crate) async fn asked_a_while_ago(&self) {
-        self.asked().await;
-        sleep(GRACE).await;
+    /// Waits until no request may go on.
+    pub(crate) async fn over(&self) {
+        sleep_until(self.asked().await + GRACE).await;
     }
 }

@@ -9,7 +9,7 @@ use http::Method;
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::address::Location;
 use crate::call::{Call, Content};
@@ -96,15 +96,12 @@ impl Targets {
         deadline: Instant,
     ) -> Result<Option<Value>, Error> {
         let mut follow = self.0.until(deadline).follow(at);
-        loop {
-            match timeout_at(deadline, follow.next()).await {
-                Err(_) => return Ok(None),
-                Ok(Err(_)) if Instant::now() >= deadline => return Ok(None),
-                Ok(Err(error)) => return Err(error),
-                Ok(Ok(Seen::Present(object))) => return Ok(Some(object)),
-                Ok(Ok(Seen::Absent | Seen::NotServed(_))) => {}
+        while let Some(seen) = follow.next().await? {
+            if let Seen::Present(object) = seen {
+                return Ok(Some(object));
             }
         }
+        Ok(None)
     }
 
     /// What a change would come to, on the very object that was read: another write in between is a

@@ -3,7 +3,8 @@
 //! A [`Follow`] reads the object once and then watches it from there, so that nothing in between
 //! is missed: it resumes where a stream ended, reads anew where the server has forgotten that
 //! point (410), and only where watching is not allowed does it read again and again. Waiting is
-//! then a loop over what is seen, with no pause of its own.
+//! then a loop over what is seen, with no pause of its own. It ends by itself at the deadline of the
+//! handle that it was begun with, and when the user asks to stop.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,13 +14,14 @@ use hyper::body::Incoming;
 use k8sconnect_core::rejection::Status;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep};
 
 use crate::address::{Location, Within};
-use crate::call::Call;
+use crate::call::{Call, LARGEST_ANSWER};
 use crate::cluster::{Cluster, Opened};
-use crate::error::Error;
-use crate::objects::{Detail, Found, Selection};
+use crate::error::{Error, Excess};
+use crate::list::{Detail, Selection};
+use crate::objects::Found;
 
 /// How an object was last seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,8 +72,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The server ends a watch after a while of its own choosing; asked for, it is predictable.
 pub(crate) const WATCH_SECONDS: &str = "240";
-/// An event holds one object; etcd stops at a few MiB.
-const LARGEST_EVENT: usize = 64 << 20;
 
 impl Cluster {
     pub fn follow<'a>(&self, at: &'a Location) -> Follow<'a> {
@@ -88,15 +88,12 @@ impl Cluster {
         // A server that restarts meanwhile is waited for, as long as the object is.
         let mut follow = self.until(deadline).follow(at);
         let mut last = None;
-        loop {
-            match timeout_at(deadline, follow.next()).await {
-                Err(_) => break,
-                Ok(Err(_)) if Instant::now() >= deadline => break,
-                Ok(Err(error)) => return Err(error),
-                Ok(Ok(Seen::Absent)) => return Ok(Departure::Gone),
-                Ok(Ok(Seen::NotServed(status))) => return Ok(Departure::NotServed(status)),
-                Ok(Ok(Seen::Present(object))) if !is(&object, uid) => return Ok(Departure::Gone),
-                Ok(Ok(Seen::Present(object))) => last = Some(object),
+        while let Some(seen) = follow.next().await? {
+            match seen {
+                Seen::Absent => return Ok(Departure::Gone),
+                Seen::NotServed(status) => return Ok(Departure::NotServed(status)),
+                Seen::Present(object) if !is(&object, uid) => return Ok(Departure::Gone),
+                Seen::Present(object) => last = Some(object),
             }
         }
         match last {
@@ -116,39 +113,55 @@ fn is(object: &Value, uid: &str) -> bool {
 }
 
 impl Follow<'_> {
-    /// Waits for the next sighting, for as long as it takes: bound it from outside. May be
-    /// dropped while it waits; nothing is lost by that.
-    pub async fn next(&mut self) -> Result<Seen, Error> {
-        loop {
-            match &mut self.state {
-                State::Unknown => return self.look().await,
-                State::Fruitless | State::Polling => {
-                    sleep(self.pause).await;
-                    self.pause = (self.pause * 2).min(LONGEST_PAUSE);
-                    return self.look().await;
-                }
-                State::Unlisted => {
-                    if let Some(seen) = self.find().await? {
-                        return Ok(seen);
-                    }
-                }
-                State::Known(version) => {
-                    let version = version.clone();
-                    self.open(version).await?;
-                }
-                State::Watching { version, stream } => match stream.next().await {
-                    Some(event) => {
-                        self.pause = FIRST_PAUSE;
-                        if let Some(seen) = self.take(event) {
-                            return Ok(seen);
-                        }
-                    }
-                    // Ended or broken, as every watch is sooner or later. One that brought
-                    // nothing may have been swallowed on the way, so that a look is due.
-                    None if stream.fruitful => self.state = State::Known(version.clone()),
-                    None => self.state = State::Fruitless,
-                },
+    /// Waits for the next sighting; `None` at the deadline. May be dropped while it waits; nothing is
+    /// lost by that.
+    pub async fn next(&mut self) -> Result<Option<Seen>, Error> {
+        // A watch that always has something to say must not outlast the deadline.
+        while !self.cluster.is_late() {
+            match self.step().await {
+                Ok(None) => {}
+                // What fails for lack of time is no trouble of the server's.
+                Err(error) if self.cluster.is_late() && !error.is_interrupt() => {}
+                ended => return ended,
             }
+        }
+        Ok(None)
+    }
+
+    /// One request, pause or event, and what it showed of the object.
+    async fn step(&mut self) -> Result<Option<Seen>, Error> {
+        match &mut self.state {
+            State::Unknown => self.look().await.map(Some),
+            State::Fruitless | State::Polling => {
+                let request = || Call::get(self.at.path()).label();
+                if self.cluster.wait(request, sleep(self.pause)).await?.is_none() {
+                    return Ok(None);
+                }
+                self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+                self.look().await.map(Some)
+            }
+            State::Unlisted => self.find().await,
+            State::Known(version) => {
+                let version = version.clone();
+                self.open(version).await?;
+                Ok(None)
+            }
+            State::Watching { version, stream } => match stream.next().await? {
+                Next::Event(event) => {
+                    self.pause = FIRST_PAUSE;
+                    Ok(self.take(event))
+                }
+                Next::Late => Ok(None),
+                // Ended or broken, as every watch is sooner or later. One that brought
+                // nothing may have been swallowed on the way, so that a look is due.
+                Next::End => {
+                    self.state = match stream.fruitful {
+                        true => State::Known(version.clone()),
+                        false => State::Fruitless,
+                    };
+                    Ok(None)
+                }
+            },
         }
     }
 
@@ -199,9 +212,7 @@ impl Follow<'_> {
             .query("allowWatchBookmarks", "true")
             .query("timeoutSeconds", WATCH_SECONDS);
         self.state = match self.cluster.open(&call).await? {
-            Some(Opened::Watch(body, place)) => {
-                State::Watching { version, stream: Lines::new(body, place) }
-            }
+            Some(Opened::Watch(stream)) => State::Watching { version, stream },
             Some(Opened::Reply(reply)) if reply.status == 410 => State::Unknown,
             Some(Opened::Reply(reply)) if unwatchable(Some(reply.status)) => State::Polling,
             Some(Opened::Reply(reply)) => return Err(Error::Refused(Box::new(reply.refusal()))),
@@ -240,6 +251,8 @@ pub(crate) fn unwatchable(code: Option<u16>) -> bool {
 
 /// The JSON documents of a stream, one per line.
 pub(crate) struct Lines {
+    cluster: Cluster,
+    request: String,
     body: Incoming,
     buffer: Vec<u8>,
     ready: VecDeque<Value>,
@@ -248,35 +261,84 @@ pub(crate) struct Lines {
     _place: OwnedSemaphorePermit,
 }
 
+/// What came of waiting for a stream.
+pub(crate) enum Next {
+    Event(Value),
+    /// The stream is over, in order or broken.
+    End,
+    /// The deadline has come first.
+    Late,
+}
+
 impl Lines {
-    pub(crate) fn new(body: Incoming, place: OwnedSemaphorePermit) -> Self {
-        Self { body, buffer: Vec::new(), ready: VecDeque::new(), fruitful: false, _place: place }
+    /// `place`: the room that the stream takes while it is open.
+    pub(crate) fn new(
+        cluster: Cluster,
+        request: String,
+        body: Incoming,
+        place: OwnedSemaphorePermit,
+    ) -> Self {
+        let (buffer, ready) = (Vec::new(), VecDeque::new());
+        Self { cluster, request, body, buffer, ready, fruitful: false, _place: place }
     }
 
-    /// `None` at the end, be it orderly or not.
-    pub(crate) async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Result<Next, Error> {
+        let (cluster, request) = (self.cluster.clone(), self.request.clone());
+        match cluster.wait(|| request, self.event()).await? {
+            Some(event) => event,
+            None => Ok(Next::Late),
+        }
+    }
+
+    async fn event(&mut self) -> Result<Next, Error> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 self.fruitful = true;
-                return Some(event);
+                return Ok(Next::Event(event));
             }
-            let frame = self.body.frame().await?.ok()?;
-            if let Ok(data) = frame.into_data() {
-                self.buffer.extend_from_slice(&data);
-                self.ready.extend(events(&mut self.buffer)?);
+            let Some(Ok(frame)) = self.body.frame().await else {
+                return Ok(Next::End);
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            match events(&mut self.buffer, &data, LARGEST_ANSWER) {
+                Ok(events) => self.ready.extend(events),
+                Err(Broken::NoJson) => return Ok(Next::End),
+                Err(Broken::TooLong) => {
+                    let (host, request) = (self.cluster.server(), self.request.clone());
+                    let excess = Excess::Event { limit: LARGEST_ANSWER };
+                    return Err(Error::TooMuch { host, request, excess });
+                }
             }
         }
     }
 }
 
-/// Takes the whole lines out of the buffer; `None` where they cannot be events.
-fn events(buffer: &mut Vec<u8>) -> Option<Vec<Value>> {
-    let Some(end) = buffer.iter().rposition(|byte| *byte == b'\n') else {
-        return (buffer.len() <= LARGEST_EVENT).then(Vec::new);
-    };
-    let whole = buffer.drain(..=end).collect::<Vec<_>>();
-    let lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    lines.map(|line| serde_json::from_slice(line).ok()).collect()
+/// Why lines cannot be events.
+#[derive(Debug, PartialEq, Eq)]
+enum Broken {
+    NoJson,
+    TooLong,
+}
+
+/// Takes the whole lines out of what has come. `buffer` holds the beginning of a line and no end of
+/// one, so that only what is new is searched.
+fn events(buffer: &mut Vec<u8>, new: &[u8], longest: usize) -> Result<Vec<Value>, Broken> {
+    let end = new.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let (whole, rest) = new.split_at(end);
+    if buffer.len() + new.len() > longest {
+        return Err(Broken::TooLong);
+    }
+    buffer.extend_from_slice(whole);
+    let mut events = Vec::new();
+    if end > 0 {
+        let lines = buffer.split(|byte| *byte == b'\n');
+        for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
+            events.push(serde_json::from_slice(line).map_err(|_| Broken::NoJson)?);
+        }
+        buffer.clear();
+    }
+    buffer.extend_from_slice(rest);
+    Ok(events)
 }
 
 #[cfg(test)]
@@ -285,16 +347,26 @@ mod tests {
 
     #[test]
     fn an_event_may_come_in_pieces_and_several_in_one() {
-        let mut buffer = br#"{"type":"ADDED"}"#.to_vec();
-        assert_eq!(events(&mut buffer), Some(vec![]));
-        buffer.extend_from_slice(b"\n{\"type\":\"MODIFIED\"}\n{\"ty");
-        let kinds = events(&mut buffer).unwrap();
-        assert_eq!(kinds.iter().map(|it| &it["type"]).collect::<Vec<_>>(), ["ADDED", "MODIFIED"]);
+        let mut buffer = Vec::new();
+        assert_eq!(events(&mut buffer, br#"{"type":"ADD"#, 99), Ok(vec![]));
+        assert_eq!(events(&mut buffer, br#"ED"}"#, 99), Ok(vec![]));
+        let found = events(&mut buffer, b"\n{\"type\":\"MODIFIED\"}\n{\"ty", 99).unwrap();
+        assert_eq!(found.iter().map(|it| &it["type"]).collect::<Vec<_>>(), ["ADDED", "MODIFIED"]);
         assert_eq!(buffer, b"{\"ty");
+        assert_eq!(events(&mut buffer, b"pe\":\"X\"}\n", 99).unwrap()[0]["type"], "X");
+        assert!(buffer.is_empty());
     }
 
     #[test]
     fn what_is_no_json_ends_the_stream() {
-        assert_eq!(events(&mut b"<html>\n".to_vec()), None);
+        assert_eq!(events(&mut Vec::new(), b"<html>\n", 99), Err(Broken::NoJson));
+    }
+
+    #[test]
+    fn an_event_beyond_the_limit_is_not_kept() {
+        let mut buffer = Vec::new();
+        assert_eq!(events(&mut buffer, &[b' '; 90], 99), Ok(vec![]));
+        assert_eq!(events(&mut buffer, &[b' '; 10], 99), Err(Broken::TooLong));
+        assert_eq!(buffer.len(), 90);
     }
 }

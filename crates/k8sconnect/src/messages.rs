@@ -15,6 +15,7 @@ pub(crate) mod ephemeral;
 mod excerpt;
 pub(crate) mod function;
 pub(crate) mod import;
+pub(crate) mod interrupted;
 pub(crate) mod manifest;
 pub(crate) mod object;
 pub(crate) mod ownership;

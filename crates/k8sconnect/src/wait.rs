@@ -42,7 +42,6 @@ impl WaitResource {
     /// Waits, and brings back the state with what was waited for.
     async fn wait(
         &self,
-        ctx: &Context,
         planned: WaitModel,
         mut private: Private,
         notices: &mut Diagnostics,
@@ -52,7 +51,7 @@ impl WaitResource {
         };
         let entered = self.session.enter(&planned.cluster, &planned.cluster_name).await?;
         let cluster = entered.ok_or_else(messages::wait::still_unknown)?;
-        let object = driver::wait(ctx, &cluster, &asked, notices).await?;
+        let object = driver::wait(&cluster, &asked, notices).await?;
         let home = match &object {
             Some(_) => guard::remember(&Targets::from(&*cluster), None).await,
             None => None,
@@ -110,18 +109,18 @@ impl Resource for WaitResource {
 
     async fn create(
         &self,
-        ctx: &Context,
+        _ctx: &Context,
         request: Create<WaitModel>,
         notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
-        let mut made = self.wait(ctx, request.planned, request.private, notices).await?;
+        let mut made = self.wait(request.planned, request.private, notices).await?;
         made.state.id = Value::Known(uuid::Uuid::new_v4().to_string());
         Ok(made)
     }
 
     async fn update(
         &self,
-        ctx: &Context,
+        _ctx: &Context,
         request: Update<WaitModel>,
         notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
@@ -129,7 +128,7 @@ impl Resource for WaitResource {
         if !planned.result.is_unknown() && !plan::waits_again(&self.session, &prior, &planned) {
             return Ok(applied(planned, private));
         }
-        match self.wait(ctx, planned, private.clone(), notices).await {
+        match self.wait(planned, private.clone(), notices).await {
             Ok(waited) => Ok(waited),
             Err(diagnostics) => {
                 Waited::failed().keep(&mut private)?;

@@ -23,7 +23,7 @@ use crate::client::on_runtime;
 use crate::control_plane::{ControlPlane, Validity};
 use forward::Upstream;
 pub use record::Recorded;
-pub use rule::{Action, Fate, Reply, Rule, Tally, Turn, Which};
+pub use rule::{Action, Fate, Flood, Inventor, Reply, Rule, Tally, Turn, Which};
 pub(crate) use serve::{identity_of, identity_speaking};
 
 /// Ends, with every connection through it, when dropped.

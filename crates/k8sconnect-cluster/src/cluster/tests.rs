@@ -117,22 +117,3 @@ async fn what_a_proxy_answers_is_told_and_tried_again_only_where_it_may_pass() {
         assert_eq!(asked.load(Ordering::Relaxed) > 1, again, "{told}");
     }
 }
-
-#[test]
-fn a_server_says_how_long_to_wait_in_seconds_or_by_the_clock() {
-    let here = SystemTime::UNIX_EPOCH + Duration::from_secs(10);
-    let asked = |retry: &'static str, date: Option<&'static str>| {
-        let mut headers = HeaderMap::new();
-        headers.insert(RETRY_AFTER, http::HeaderValue::from_static(retry));
-        if let Some(date) = date {
-            headers.insert(DATE, http::HeaderValue::from_static(date));
-        }
-        retry_after(&headers, here).map(|wait| wait.as_secs())
-    };
-    assert_eq!(asked("7", None), Some(7));
-    assert_eq!(asked("Thu, 01 Jan 1970 00:00:15 GMT", None), Some(5));
-    let date = "Thu, 01 Jan 1970 00:00:12 GMT";
-    assert_eq!(asked("Thu, 01 Jan 1970 00:00:15 GMT", Some(date)), Some(3), "by its own clock");
-    assert_eq!(asked("Thu, 01 Jan 1970 00:00:01 GMT", None), Some(0), "past");
-    assert_eq!(asked("soon", None), None);
-}

@@ -18,9 +18,13 @@ async fn a_token_that_no_header_can_hold_is_told_as_the_plugins() {
         install_hint: None,
         cluster: None,
     };
-    let told = of(Auth::Exec(plugin)).unwrap().current().await.err().unwrap().to_string();
+    let told = of(Auth::Exec(plugin)).unwrap().current(soon()).await.err().unwrap().to_string();
     assert!(told.contains("plugin `sh`") && told.contains("such as a line break"), "{told}");
     assert!(!told.contains("ter2"), "{told}");
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(60)
 }
 
 fn shown(credential: &Credential) -> &str {
@@ -30,16 +34,16 @@ fn shown(credential: &Credential) -> &str {
 #[tokio::test]
 async fn a_token_that_is_refused_has_no_other() {
     let credentials = of(Auth::Token("hunter2\n".into())).unwrap();
-    let credential = credentials.current().await.unwrap();
+    let credential = credentials.current(soon()).await.unwrap();
     assert_eq!(shown(&credential), "Bearer hunter2");
-    assert!(!credentials.renew(&credential).await.unwrap());
+    assert!(!credentials.renew(&credential, soon()).await.unwrap());
     assert!(!format!("{:?}", credential.authorization).contains("hunter2"));
 }
 
 #[tokio::test]
 async fn basic_auth_is_encoded() {
     let auth = Auth::Basic { username: "me".into(), password: "p:w".into() };
-    let credential = of(auth).unwrap().current().await.unwrap();
+    let credential = of(auth).unwrap().current(soon()).await.unwrap();
     assert_eq!(shown(&credential), "Basic bWU6cDp3");
 }
 
@@ -50,24 +54,24 @@ async fn a_refused_token_file_is_read_again() {
     std::fs::write(&path, "one\n").unwrap();
     let file = |otherwise| Auth::TokenFile { path: path.clone(), otherwise };
     let credentials = of(file(None)).unwrap();
-    let first = credentials.current().await.unwrap();
+    let first = credentials.current(soon()).await.unwrap();
     assert_eq!(shown(&first), "Bearer one");
     std::fs::write(&path, "two\n").unwrap();
-    assert_eq!(shown(&credentials.current().await.unwrap()), "Bearer one");
-    assert!(credentials.renew(&first).await.unwrap());
-    assert_eq!(shown(&credentials.current().await.unwrap()), "Bearer two");
+    assert_eq!(shown(&credentials.current(soon()).await.unwrap()), "Bearer one");
+    assert!(credentials.renew(&first, soon()).await.unwrap());
+    assert_eq!(shown(&credentials.current(soon()).await.unwrap()), "Bearer two");
     // Whoever was refused with the old one as well takes what is there.
-    assert!(credentials.renew(&first).await.unwrap());
+    assert!(credentials.renew(&first, soon()).await.unwrap());
 
     std::fs::write(&path, "\n").unwrap();
-    let told = of(file(None)).unwrap().current().await.err().unwrap().to_string();
+    let told = of(file(None)).unwrap().current(soon()).await.err().unwrap().to_string();
     assert!(told.starts_with("The file in `tokenFile` is empty"), "{told}");
     let both = of(file(Some("fixed".into()))).unwrap();
-    let fallen_back = both.current().await.unwrap();
+    let fallen_back = both.current(soon()).await.unwrap();
     assert_eq!(shown(&fallen_back), "Bearer fixed", "as kubectl does");
     std::fs::write(&path, "three\n").unwrap();
-    assert!(both.renew(&fallen_back).await.unwrap());
-    assert_eq!(shown(&both.current().await.unwrap()), "Bearer three");
+    assert!(both.renew(&fallen_back, soon()).await.unwrap());
+    assert_eq!(shown(&both.current(soon()).await.unwrap()), "Bearer three");
 }
 
 #[test]
@@ -119,10 +123,10 @@ async fn a_plugin_runs_once_until_what_it_gave_expires() {
     let runs = folder.path().join("runs");
     let lasting = plugin(&runs, &printing("2999-01-01T00:00:00Z"));
     for _ in 0..3 {
-        lasting.current().await.unwrap();
+        lasting.current(soon()).await.unwrap();
     }
     outlast(&lasting).await;
-    lasting.current().await.unwrap();
+    lasting.current(soon()).await.unwrap();
     assert_eq!(count(&runs), 1);
 }
 
@@ -132,11 +136,11 @@ async fn a_plugin_whose_token_is_stale_from_the_start_is_not_run_for_each_object
     let runs = folder.path().join("runs");
     let stale = plugin(&runs, &printing("2001-01-01T00:00:00Z"));
     for _ in 0..3 {
-        stale.current().await.unwrap();
+        stale.current(soon()).await.unwrap();
     }
     assert_eq!(count(&runs), 1);
     outlast(&stale).await;
-    stale.current().await.unwrap();
+    stale.current(soon()).await.unwrap();
     assert_eq!(count(&runs), 2, "it is run again when a moment has passed");
 }
 
@@ -145,14 +149,15 @@ async fn a_plugin_that_fails_fails_once_for_all_who_ask_at_the_time() {
     let folder = tempfile::tempdir().unwrap();
     let runs = folder.path().join("runs");
     let failing = plugin(&runs, "echo log in first >&2; exit 1");
-    let (one, two, three) = tokio::join!(failing.current(), failing.current(), failing.current());
+    let (one, two, three) =
+        tokio::join!(failing.current(soon()), failing.current(soon()), failing.current(soon()));
     for told in [one, two, three] {
         let told = told.err().unwrap().why();
         assert!(told.contains("log in first"), "{told}");
     }
     assert_eq!(count(&runs), 1);
     outlast(&failing).await;
-    assert!(failing.current().await.is_err());
+    assert!(failing.current(soon()).await.is_err());
     assert_eq!(count(&runs), 2, "somebody may have logged in meanwhile");
 }
 
@@ -169,11 +174,11 @@ async fn a_stop_ends_a_plugin_and_starts_none() {
         }
         hanging.stop.ask();
     };
-    let (told, ()) = tokio::join!(hanging.current(), stop);
+    let (told, ()) = tokio::join!(hanging.current(soon()), stop);
     let told = told.err().unwrap().why();
     assert!(told.contains("you asked to stop"), "{told}");
     outlast(&hanging).await;
-    assert!(hanging.current().await.is_err());
+    assert!(hanging.current(soon()).await.is_err());
     assert_eq!(count(&runs), 1);
 }
 
@@ -182,11 +187,11 @@ async fn a_plugin_is_asked_once_for_another_token_than_the_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runs = folder.path().join("runs");
     let wrong = plugin(&runs, &printing("2999-01-01T00:00:00Z"));
-    let first = wrong.current().await.unwrap();
-    assert!(wrong.renew(&first).await.unwrap());
+    let first = wrong.current(soon()).await.unwrap();
+    assert!(wrong.renew(&first, soon()).await.unwrap());
     for _ in 0..3 {
-        let next = wrong.current().await.unwrap();
-        assert!(!wrong.renew(&next).await.unwrap());
+        let next = wrong.current(soon()).await.unwrap();
+        assert!(!wrong.renew(&next, soon()).await.unwrap());
     }
     assert_eq!(count(&runs), 2);
 }

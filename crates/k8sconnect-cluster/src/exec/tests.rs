@@ -1,5 +1,9 @@
 use super::*;
 
+async fn run(plugin: &Exec) -> Result<Brought, ConnectionError> {
+    super::run(plugin, LIMIT).await
+}
+
 fn plugin(script: &str) -> Exec {
     Exec {
         api_version: VERSIONS[0].into(),
@@ -143,7 +147,7 @@ async fn more_output_than_is_kept_does_not_stall_the_plugin() {
 async fn a_plugin_that_waits_for_somebody_is_ended() {
     let script = "printf '\\033[33mOpen https://login.example, code %s\\033[0m\\n' $SECRET >&2; \
                   exec sleep 60";
-    let waiting = run_within(&plugin(script), Duration::from_secs(1)).await;
+    let waiting = super::run(&plugin(script), Duration::from_secs(1)).await;
     let error = waiting.err().unwrap().to_string();
     assert!(error.contains("had not ended after 1 seconds"), "{error}");
     assert!(error.contains("saying: Open https://login.example, code (hidden)"), "{error}");

@@ -18,7 +18,7 @@ use tfplugin::{AttributePath, Diagnostic};
 
 use super::refusal::said;
 use super::stuck::spelt;
-use super::{paragraphs, span};
+use super::{interrupted, paragraphs, refusal, span};
 
 pub(crate) use give_and_take::{ignored, outdone, returns, spared, takes};
 pub(crate) use moves::{another_target, if_applying, target_known_late};
@@ -148,6 +148,14 @@ pub(crate) fn kind_missing(key: &ObjectKey, waited: Duration) -> Diagnostic {
         ),
     )
     .at(AttributePath::root("target"))
+}
+
+/// The target was waited for, and the wait did not come to its end.
+pub(crate) fn not_awaited(key: &ObjectKey, error: &Error) -> Diagnostic {
+    match error.is_interrupt() {
+        true => interrupted::patch(key),
+        false => refusal::unanswered(key, error),
+    }
 }
 
 pub(crate) fn missing(key: &ObjectKey, waited: Duration) -> Diagnostic {

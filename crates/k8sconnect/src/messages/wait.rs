@@ -116,6 +116,9 @@ pub(crate) fn empty(name: &str) -> Diagnostic {
 
 /// The object cannot be looked at, which is all that a wait asks for.
 pub(crate) fn unanswered(key: &ObjectKey, error: &Error) -> Diagnostic {
+    if error.is_interrupt() {
+        return stopped(key);
+    }
     data::unanswered(&data::Asked::Object(key), error)
 }
 

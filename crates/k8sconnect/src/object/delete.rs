@@ -149,8 +149,8 @@ pub(crate) async fn delete(
                 definitions::note_written(session, &cluster, &location);
                 return Ok(());
             }
-            Ok(Deleted::Going(_)) => {
-                let gone = wait(&cluster, &location, &held, uid_of(&live), notices).await;
+            Ok(Deleted::Going(going)) => {
+                let gone = wait(&cluster, &location, &held, &going, notices).await;
                 definitions::note_written(session, &cluster, &location);
                 return gone;
             }
@@ -184,7 +184,7 @@ async fn wait(
     cluster: &Cluster,
     location: &Location,
     held: &Held,
-    uid: &str,
+    going: &Json,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     let key = held.key();
@@ -193,7 +193,7 @@ async fn wait(
         notices.push(messages::deletion::not_waited_for(key));
         return Ok(());
     }
-    let Some(live) = departed(cluster, location, held, uid, patience).await? else {
+    let Some(live) = departed(cluster, location, held, going, patience).await? else {
         return Ok(());
     };
     // What is not held by a finalizer, such as a namespace that is not empty, is not set free by
@@ -208,7 +208,7 @@ async fn wait(
     if let Some(freed) = remove_finalizers(cluster, location, held, live).await? {
         notices.push(messages::deletion::finalizers_removed(key, &freed, patience));
     }
-    match departed(cluster, location, held, uid, AFTER_FORCE).await? {
+    match departed(cluster, location, held, going, AFTER_FORCE).await? {
         None => Ok(()),
         Some(live) => Err(messages::deletion::still_there_by_force(key, &live).into()),
     }
@@ -250,11 +250,15 @@ async fn departed(
     cluster: &Cluster,
     location: &Location,
     held: &Held,
-    uid: &str,
+    going: &Json,
     patience: Duration,
 ) -> Result<Option<Json>, Diagnostics> {
-    let departure = cluster.wait_until_gone(location, uid, Instant::now() + patience).await;
-    let unknown = |error| messages::deletion::not_deleted((&held.manifest).into(), &error);
+    let deadline = Instant::now() + patience;
+    let departure = cluster.wait_until_gone(location, uid_of(going), deadline).await;
+    let unknown = |error: Error| match error.is_interrupt() {
+        true => messages::interrupted::deletion(held.key(), going),
+        false => messages::deletion::not_deleted((&held.manifest).into(), &error),
+    };
     match departure.map_err(unknown)? {
         Departure::Gone => Ok(None),
         Departure::StillThere(live) => Ok(Some(live)),

@@ -119,7 +119,7 @@ impl Work {
     async fn located(self) -> Result<(Self, Location), Diagnostics> {
         let key = self.key();
         let kind = self.targets.await_kind(&key.gvk, Instant::now() + PATIENCE).await;
-        let kind = kind.map_err(|error| messages::refusal::unanswered(key, &error))?;
+        let kind = kind.map_err(|error| messages::patch::not_awaited(key, &error))?;
         let kind = kind.ok_or_else(|| messages::patch::kind_missing(key, PATIENCE))?;
         let location = place::location(kind, key);
         Ok((self.at(&location), location))

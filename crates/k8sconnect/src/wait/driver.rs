@@ -16,7 +16,7 @@ use k8sconnect_core::readiness::picture::Picture;
 use k8sconnect_core::readiness::pods::{Pod, Standing, look};
 use k8sconnect_core::readiness::{Goal, Verdict, judge};
 use serde_json::Value as Json;
-use tfplugin::{AttributePath, Context, Diagnostics};
+use tfplugin::{AttributePath, Diagnostics};
 use tokio::time::{Instant, sleep_until};
 
 use super::asked::Asked;
@@ -37,7 +37,6 @@ const PULLING: Duration = Duration::from_secs(60);
 
 /// Waits; brings back the object as it was when the goal was met, `None` if it was to be gone.
 pub(crate) async fn wait(
-    ctx: &Context,
     cluster: &Cluster,
     asked: &Asked,
     notices: &mut Diagnostics,
@@ -52,11 +51,7 @@ pub(crate) async fn wait(
         first_uid: None,
         unpulled: BTreeMap::new(),
     };
-    let ended = tokio::select! {
-        ended = vigil.keep() => ended,
-        () = ctx.stopped() => return Err(messages::wait::stopped(&asked.key).into()),
-    };
-    match ended {
+    match vigil.keep().await {
         Ok(End::Met) => Ok(vigil.last),
         Ok(End::NeverKnown(nearest)) => {
             notices.push(messages::wait::gone_with_its_kind(&asked.key, nearest.as_deref()));
@@ -162,18 +157,16 @@ impl Vigil<'_> {
                         between = (between * 2).min(LONGEST_BETWEEN);
                         next_look = Instant::now() + between;
                     }
-                    () = sleep_until(self.deadline) => return self.last_word(at, why).await,
                 }
             };
             match seen {
-                Ok(Seen::NotServed(_)) if self.kind_is_gone().await? => return Ok(End::Met),
-                Ok(seen) => match self.judge(seen) {
+                Ok(None) => return self.last_word(at, why).await,
+                Ok(Some(Seen::NotServed(_))) if self.kind_is_gone().await? => return Ok(End::Met),
+                Ok(Some(seen)) => match self.judge(seen) {
                     Verdict::Met => return Ok(End::Met),
                     Verdict::NotYet(news) => why = Some(news),
                     Verdict::Never(why) => return Ok(End::Failed(Ending::Never(why))),
                 },
-                // What fails for lack of time is no trouble of the server's.
-                Err(_) if Instant::now() >= self.deadline => return self.last_word(at, why).await,
                 Err(error) if error.code().is_some_and(|code| code >= 500) => {
                     sleep_until(self.deadline.min(Instant::now() + AFTER_TROUBLE)).await;
                 }

@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
+use serde_json::json;
 use testkit::audit::Persistence;
-use testkit::proxy::{Fate, Proxy, Reply, Rule, Turn, Which};
+use testkit::proxy::{Fate, Proxy, Recorded, Reply, Rule, Turn, Which};
 use testkit::{Target, Tool};
 
 use crate::workspace::{CONFIG_MAP, Workspace, says};
 
-/// Terraform itself takes a second or two to end.
+/// The provider ends within two seconds. Terraform itself takes a moment more on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 const APPLY: [&str; 4] = ["apply", "-auto-approve", "-input=false", "-no-color"];
 
@@ -23,9 +24,8 @@ async fn until(mut come: impl FnMut() -> bool) {
 }
 
 fn writes(proxy: &Proxy) -> usize {
-    let written = |one: &&testkit::proxy::Recorded| {
-        one.method == Method::PATCH && one.persistence() == Persistence::Real
-    };
+    let written =
+        |one: &&Recorded| one.method == Method::PATCH && one.persistence() == Persistence::Real;
     proxy.requests().iter().filter(written).count()
 }
 
@@ -47,7 +47,7 @@ async fn a_long_wait_ends_and_what_was_made_before_it_is_kept() {
         at.init().await;
         let proxy = Proxy::before(at.cluster).await.unwrap();
         at.kubeconfig(&proxy.kubeconfig());
-        let watched = || proxy.requests().iter().any(testkit::proxy::Recorded::is_watch);
+        let watched = || proxy.requests().iter().any(Recorded::is_watch);
         let (run, took) = at.runner.run_interrupted(&APPLY, until(watched)).await.unwrap();
         assert!(!run.succeeded() && took < SOON, "{took:?}: {}", run.text);
         says(&run.text, "was interrupted");
@@ -56,6 +56,45 @@ async fn a_long_wait_ends_and_what_was_made_before_it_is_kept() {
         says(&plan.text, "1 to add, 0 to change");
         at.destroy().await;
     }
+}
+
+#[tokio::test]
+async fn a_deletion_that_a_finalizer_holds_ends_and_state_keeps_the_object() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let proxy = Proxy::before(at.cluster).await.unwrap();
+    at.kubeconfig(&proxy.kubeconfig());
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let target = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    let keeper = at.cluster.act_as("keeper");
+    let pin = json!({ "metadata": { "finalizers": ["example.com/keep"] } });
+    keeper.merge_patch(&target, pin).await.unwrap();
+    let watched = || proxy.requests().iter().any(Recorded::is_watch);
+    let destroy = ["destroy", "-auto-approve", "-input=false", "-no-color"];
+    let (run, took) = at.runner.run_interrupted(&destroy, until(watched)).await.unwrap();
+    assert!(!run.succeeded() && took < SOON, "{took:?}: {}", run.text);
+    says(&run.text, "is still being deleted: the run was interrupted");
+    assert_eq!(managed(&at).await, ["k8sconnect_object.settings"]);
+    assert!(at.cluster.read(&target).await.unwrap().is_some());
+
+    keeper.merge_patch(&target, json!({ "metadata": { "finalizers": null } })).await.unwrap();
+    at.destroy().await;
+    assert_eq!(at.cluster.read(&target).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_kind_that_does_not_come_is_waited_for_no_longer_and_nothing_is_in_state() {
+    let at = Workspace::new(Tool::Terraform).await;
+    let proxy = Proxy::before(at.cluster).await.unwrap();
+    at.kubeconfig(&proxy.kubeconfig());
+    let widget = "apiVersion: never.example.com/v1\nkind: Widget\nmetadata:\n  name: a\n  \
+                  namespace: default\n";
+    at.objects(&[("widget", widget)]).init().await;
+    let watched = || proxy.requests().iter().any(Recorded::is_watch);
+    let (run, took) = at.runner.run_interrupted(&APPLY, until(watched)).await.unwrap();
+    assert!(!run.succeeded() && took < SOON, "{took:?}: {}", run.text);
+    says(&run.text, "was not created: the run was interrupted");
+    assert_eq!(managed(&at).await, [""; 0]);
 }
 
 #[tokio::test]

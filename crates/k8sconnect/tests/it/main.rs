@@ -22,6 +22,7 @@ mod faults;
 mod field_sets;
 mod functions;
 mod ignoring;
+mod interrupts;
 mod keeping;
 mod kubectl;
 mod logins;

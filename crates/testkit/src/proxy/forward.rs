@@ -8,8 +8,8 @@ use std::task::{Context, Poll, ready};
 use anyhow::Result;
 use bytes::Bytes;
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, TE, TRAILER, TRANSFER_ENCODING,
-    UPGRADE,
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TE,
+    TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use http::request::Parts;
 use http::{Request, Response, Uri};
@@ -20,8 +20,9 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use tokio::time::{Sleep, sleep};
 
-use super::rule::Reply;
+use super::rule::{Flood, Reply};
 use crate::client::connector;
 
 pub(super) type Body = BoxBody<Bytes, Problem>;
@@ -74,6 +75,53 @@ impl Reply {
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers.clone();
         response
+    }
+}
+
+impl Flood {
+    pub(super) fn response(&self) -> Response<Body> {
+        let mut response = Response::new(BodyExt::boxed(Flooding {
+            flood: self.clone(),
+            began: false,
+            sent: 0,
+            pause: None,
+        }));
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        response
+    }
+}
+
+struct Flooding {
+    flood: Flood,
+    began: bool,
+    sent: u64,
+    pause: Option<Pin<Box<Sleep>>>,
+}
+
+impl HttpBody for Flooding {
+    type Data = Bytes;
+    type Error = Problem;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Problem>>> {
+        if !self.began {
+            self.began = true;
+            return Poll::Ready(Some(Ok(Frame::data(self.flood.beginning.clone()))));
+        }
+        if self.flood.pieces == Some(self.sent) {
+            return Poll::Ready(None);
+        }
+        if !self.flood.pause.is_zero() {
+            let length = self.flood.pause;
+            let pause = self.pause.get_or_insert_with(|| Box::pin(sleep(length)));
+            ready!(pause.as_mut().poll(context));
+            self.pause = None;
+        }
+        self.sent += 1;
+        Poll::Ready(Some(Ok(Frame::data(self.flood.piece.clone()))))
     }
 }
 

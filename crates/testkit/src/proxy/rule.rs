@@ -118,6 +118,10 @@ pub enum Fate {
     Delay(Duration),
     /// The server never hears of it; the client gets this.
     Answer(Reply),
+    /// The server never hears of it; the client gets what this makes of the request.
+    Invent(Inventor),
+    /// The server never hears of it; the client gets a body that may have no end.
+    Flood(Flood),
     /// The server answers, and the client gets this instead: a server whose store took so long that
     /// it gave up on what was carried out.
     AnswerAfter(Reply),
@@ -198,6 +202,47 @@ impl Reply {
             self.headers.append(name, value);
         }
         self
+    }
+}
+
+/// Makes an answer of a request.
+#[derive(Clone)]
+pub struct Inventor(Arc<dyn Fn(&Recorded) -> Reply + Send + Sync>);
+
+impl Inventor {
+    pub fn new(invent: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> Self {
+        Self(Arc::new(invent))
+    }
+
+    pub(super) fn answer(&self, request: &Recorded) -> Reply {
+        (self.0)(request)
+    }
+}
+
+/// A successful answer in pieces: the beginning once, then the same piece again and again.
+#[derive(Debug, Clone)]
+pub struct Flood {
+    pub(super) beginning: Bytes,
+    pub(super) piece: Bytes,
+    pub(super) pieces: Option<u64>,
+    pub(super) pause: Duration,
+}
+
+impl Flood {
+    /// Without an end.
+    pub fn endless(beginning: &str, piece: &str) -> Self {
+        let [beginning, piece] = [beginning, piece].map(|text| Bytes::from(text.to_owned()));
+        Self { beginning, piece, pieces: None, pause: Duration::ZERO }
+    }
+
+    /// Ends after so many pieces.
+    pub fn times(self, pieces: u64) -> Self {
+        Self { pieces: Some(pieces), ..self }
+    }
+
+    /// Pauses before each piece.
+    pub fn slow(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 }
 

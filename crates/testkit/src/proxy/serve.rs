@@ -157,6 +157,8 @@ impl Line {
             match fate {
                 Fate::Delay(time) => tokio::time::sleep(*time).await,
                 Fate::Answer(reply) => return Ok(reply.response()),
+                Fate::Invent(inventor) => return Ok(inventor.answer(&recorded).response()),
+                Fate::Flood(flood) => return Ok(flood.response()),
                 Fate::ResetBefore => return self.reset().await,
                 Fate::GoAway => self.leaving.notify_one(),
                 Fate::TurnAway => {
@@ -194,6 +196,8 @@ impl Line {
                 Fate::Pass
                 | Fate::Delay(_)
                 | Fate::Answer(_)
+                | Fate::Invent(_)
+                | Fate::Flood(_)
                 | Fate::ResetBefore
                 | Fate::GoAway
                 | Fate::TurnAway

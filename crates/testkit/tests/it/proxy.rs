@@ -108,7 +108,7 @@ async fn a_watch_streams_through_event_by_event() {
     let at = Scene::new().await;
     let mut follow = at.cluster.follow(&at.location);
     let mut next_word = async || match follow.next().await.unwrap() {
-        Seen::Present(object) => object["data"]["word"].clone(),
+        Some(Seen::Present(object)) => object["data"]["word"].clone(),
         other => panic!("the object is not seen: {other:?}"),
     };
     assert_eq!(next_word().await, "first");
@@ -263,7 +263,7 @@ async fn a_watch_that_expires_or_ends_is_taken_up_again() {
         let at = Scene::new().await;
         at.proxy.rule(Rule::new(at.which().watches(), Turn::Nth(1), Fate::Answer(reply)));
         let mut follow = at.cluster.follow(&at.location);
-        let Seen::Present(first) = follow.next().await.unwrap() else { panic!("not seen") };
+        let Some(Seen::Present(first)) = follow.next().await.unwrap() else { panic!("not seen") };
         assert_eq!(first["data"]["word"], "first");
         at.control_plane
             .act_as("rival")
@@ -272,7 +272,7 @@ async fn a_watch_that_expires_or_ends_is_taken_up_again() {
             .unwrap();
         let word = async {
             loop {
-                if let Seen::Present(object) = follow.next().await.unwrap()
+                if let Some(Seen::Present(object)) = follow.next().await.unwrap()
                     && object["data"]["word"] == "second"
                 {
                     break;

@@ -130,7 +130,10 @@ async fn wait<T>(
     };
     let arrived =
         arrived.map_err(|NoTurns| messages::object::no_turns(key, why, began.elapsed()))?;
-    arrived.map_err(|error| messages::refusal::unanswered(key, &error).into())
+    arrived.map_err(|error| match error.is_interrupt() {
+        true => messages::interrupted::creation(key, why).into(),
+        false => messages::refusal::unanswered(key, &error).into(),
+    })
 }
 
 /// Deals with the object that stands in the way of a creation: our own, if an earlier try was
@@ -158,7 +161,11 @@ async fn in_the_way(
     if !metadata["deletionTimestamp"].is_null() {
         let uid = metadata["uid"].as_str().unwrap_or_default();
         let departure = work.cluster.wait_until_gone(location, uid, deadline).await;
-        return match departure.map_err(|error| messages::refusal::unanswered(key, &error))? {
+        let unknown = |error: Error| match error.is_interrupt() {
+            true => messages::interrupted::recreation(key, &answer.object),
+            false => messages::refusal::unanswered(key, &error),
+        };
+        return match departure.map_err(unknown)? {
             Departure::StillThere(live) => {
                 Err(messages::object::predecessor_stays(key, &live, work.terms.apply_timeout())
                     .into())

@@ -256,7 +256,7 @@ impl Job<'_> {
         }
         let deadline = Instant::now() + patience;
         let found = self.work.targets.await_object(self.location, deadline).await;
-        found.map_err(unanswered)?.ok_or_else(missing)
+        found.map_err(|error| messages::patch::not_awaited(key, &error))?.ok_or_else(missing)
     }
 
     /// Brings the answer together with what was planned, and keeps both.

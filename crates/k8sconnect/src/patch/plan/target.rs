@@ -150,8 +150,8 @@ pub(super) async fn at_last(
         (Some(found), _) => Ok(found),
         (None, Some(_)) => Err(messages::object::changed_meanwhile(key).into()),
         (None, None) => {
-            let unanswered = |error| messages::refusal::unanswered(key, &error);
             let unserved = || messages::patch::kind_missing(key, PATIENCE);
+            let unanswered = |error| messages::patch::not_awaited(key, &error);
             let deadline = Instant::now() + PATIENCE;
             let kind = targets.await_kind(&key.gvk, deadline).await.map_err(unanswered)?;
             let kind = kind.ok_or_else(unserved)?;

@@ -320,21 +320,3 @@ async fn any_number_of_waits_share_one_connection_and_leave_room_for_others() {
     }
     assert_eq!(proxy.connections(), 1);
 }
-
-#[tokio::test]
-async fn a_wait_ends_when_the_user_stops_it() {
-    let world = World::new().await;
-    let core = Arc::new(world.core());
-    let config = Wait::new(&world, CONFIG_MAP, "nobody").with("ready", true).config();
-    let waiting = tokio::spawn({
-        let core = Arc::clone(&core);
-        async move { core.create(WAIT, &config).await }
-    });
-    let path = format!("/api/v1/namespaces/{}/configmaps/nobody", world.namespace.name());
-    asked(&world, &world.user, &path).await;
-    core.stop().await.unwrap();
-    let ended = tokio::time::timeout(Duration::from_secs(20), waiting).await;
-    let failure = ended.expect("it ends at once").unwrap().unwrap_err();
-    assert!(failure.stored().is_none());
-    says(&format!("{:?}", failure.diagnostics()), "was interrupted");
-}
