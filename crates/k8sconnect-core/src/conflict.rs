@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::field::atom::same;
+use crate::atom::same;
 use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::immutable::changed;

@@ -5,14 +5,13 @@
 //! the server's notation ([`fields_v1`]) and one walker that takes a set through an object
 //! ([`walk`]). Whoever needs to know which fields are meant uses these.
 
-pub mod atom;
 pub mod fields_v1;
 pub mod path;
 pub mod pattern;
 pub mod set;
 pub mod walk;
 
-pub use atom::Atom;
+pub use crate::atom::Atom;
 pub use path::{FieldPath, KeyFields, PathElement};
 pub use pattern::Pattern;
 pub use set::FieldSet;

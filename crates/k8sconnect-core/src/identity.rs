@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::field::{FieldPath, FieldSet, PathElement};
+pub use crate::reserved::{RESERVED_PREFIX, is_reserved};
 
 /// The annotation that marks an object as ours, with the id under which state knows it. It is in
 /// every apply and in no projection.
@@ -18,10 +19,6 @@ pub const ID_ANNOTATION: &str = "k8sconnect.terraform.io/terraform-id";
 /// now. Nobody wrote it in a body, so it is no field of ours; the next write drops it.
 pub const BIRTH_ANNOTATION: &str = "k8sconnect.terraform.io/created-at";
 
-/// How the key of every annotation of ours begins. Annotations and labels with such a key are reserved:
-/// no user may write, patch or ignore one.
-pub const RESERVED_PREFIX: &str = "k8sconnect.terraform.io/";
-
 /// The annotation in which a patch keeps, on the object itself, from whom it took what.
 pub fn patch_annotation(id: &str) -> String {
     format!("{RESERVED_PREFIX}patch-{id}")
@@ -30,11 +27,6 @@ pub fn patch_annotation(id: &str) -> String {
 /// The patch that an annotation is the note of.
 pub fn patch_of(annotation: &str) -> Option<&str> {
     annotation.strip_prefix(RESERVED_PREFIX)?.strip_prefix("patch-")
-}
-
-/// Whether the key of an annotation or label is reserved for k8sconnect.
-pub fn is_reserved(key: &str) -> bool {
-    key.starts_with(RESERVED_PREFIX)
 }
 
 /// The paths of the reserved annotations and labels in an object, or in a part of one.

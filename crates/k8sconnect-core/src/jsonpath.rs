@@ -9,7 +9,7 @@
 //! | `..image` | wherever it is |
 //!
 //! A path finds values and changes none; a missing field is no match and no error. It is not the
-//! path type of owned fields ([`crate::field::FieldPath`]): those name one field each, by what
+//! path type of owned fields (`FieldPath`): those name one field each, by what
 //! identifies it, and are never a question. Templates around a path (`text {.a} text`, `range`)
 //! belong to kubectl's output and have no meaning here.
 

@@ -9,6 +9,7 @@
 //! same input gives the same bytes. It never says Terraform.
 
 pub mod adoption;
+pub mod atom;
 pub mod blast;
 pub mod conflict;
 pub mod documents;
@@ -32,6 +33,7 @@ pub mod projection;
 pub mod readiness;
 pub mod recent;
 pub mod rejection;
+pub mod reserved;
 pub mod scrub;
 pub mod secrecy;
 #[cfg(test)]

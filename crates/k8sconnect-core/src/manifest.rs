@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::field::{FieldPath, Pattern};
 use crate::identity::{Gvk, ObjectKey};
+pub(crate) use crate::reserved::SERVER_METADATA;
 use crate::secrecy::Secrecy;
 use crate::yaml::{self, Document, Position, YamlError};
 
@@ -101,18 +102,6 @@ impl ManifestError {
         }
     }
 }
-
-/// Metadata that only the server writes.
-pub(crate) const SERVER_METADATA: [&str; 8] = [
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-];
 
 impl Manifest {
     /// Reads one object, or says all that is wrong with it.

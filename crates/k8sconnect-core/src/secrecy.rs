@@ -11,7 +11,7 @@ use crate::field::pattern::{PatternError, Relation};
 use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::identity::Gvk;
-use crate::manifest::SERVER_METADATA;
+use crate::reserved::SERVER_METADATA;
 
 /// The annotation in which kubectl keeps a copy of the whole object, values included.
 pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

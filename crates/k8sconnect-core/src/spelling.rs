@@ -9,7 +9,7 @@
 
 use serde_json::Value;
 
-use crate::field::atom::same;
+use crate::atom::same;
 use crate::field::walk::Items;
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::projection::{ABSENT, Texts, is_concealed};

@@ -4,7 +4,7 @@
 //! diagnostic. Terraform wraps the lines of a detail except those that begin with a space,
 //! and merges warnings that share a summary; wording with that in mind is the provider's part.
 
-use crate::model::Mismatch;
+use crate::mismatch::Mismatch;
 use crate::path::{AttributePath, Step};
 use crate::proto::tfplugin6 as wire;
 

@@ -8,7 +8,7 @@
 mod json;
 mod msgpack;
 
-use crate::model::Mismatch;
+use crate::mismatch::Mismatch;
 use crate::value::Type;
 
 #[cfg(any(test, feature = "harness"))]

@@ -29,7 +29,7 @@ use crate::private::Private;
 use crate::proto::tfplugin6 as proto;
 use crate::proto::tfplugin6::provider_client::ProviderClient;
 use crate::proto::tfplugin6::provider_server::ProviderServer;
-use crate::provider::Provider;
+use crate::registry::Provider;
 use crate::server::{MESSAGE_LIMIT, Service};
 use crate::value::Value;
 

@@ -63,10 +63,10 @@ mod diagnostic;
 mod dynamic;
 mod ephemeral;
 mod function;
+mod mismatch;
 mod path;
 mod private;
 mod proto;
-mod provider;
 mod raw;
 mod registry;
 mod resource;
@@ -80,12 +80,13 @@ pub use data_source::DataSource;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use ephemeral::{Ephemeral, Opened, Renewed};
 pub use function::{Function, FunctionError, Parameter, Signature, Tolerance};
-pub use model::{FromData, Mismatch, Model};
+pub use mismatch::Mismatch;
+pub use model::{FromData, Model};
 pub use path::{AttributePath, Step};
 pub use private::{Private, PrivateError};
-pub use provider::Provider;
+
 pub use raw::RawState;
-pub use registry::Registry;
+pub use registry::{Provider, Registry};
 pub use resource::{
     Applied, ApplyFailure, Create, Delete, Import, Imported, MoveState, Moved, Plan, PlanDestroy,
     Planned, Read, ReadAnswer, Resource, Update,

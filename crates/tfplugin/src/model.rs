@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::path::{AttributePath, Step};
+use crate::mismatch::Mismatch;
+use crate::path::Step;
 use crate::value::{Data, Number, Value};
 
 /// A type that known values can be turned into and made from.
@@ -21,31 +22,6 @@ pub trait FromData: Sized {
 
 /// A typed view of an object; implemented by [`model!`](crate::model!).
 pub trait Model: FromData + Clone + Send + Sync + 'static {}
-
-/// A value is not of the type that is needed at a place.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}`: {expected} is required, not {found}")]
-pub struct Mismatch {
-    /// Where in the value.
-    pub path: AttributePath,
-    /// What was needed.
-    pub expected: String,
-    /// What was there. Never the value itself, which may be a secret.
-    pub found: String,
-}
-
-impl Mismatch {
-    pub(crate) fn new(expected: impl Into<String>, found: impl Into<String>) -> Self {
-        let path = AttributePath::default();
-        Self { path, expected: expected.into(), found: found.into() }
-    }
-
-    /// The same mismatch, seen from one level further out.
-    pub(crate) fn under(mut self, step: Step) -> Self {
-        self.path.prepend(step);
-        self
-    }
-}
 
 impl FromData for Data {
     fn from_data(data: Data) -> Result<Self, Mismatch> {

@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use provider::Provider;
+
 use crate::data_source::DataSource;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::ephemeral::Ephemeral;

@@ -23,7 +23,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use self::life::{Keeper, Life};
-use crate::provider::Provider;
+use crate::registry::Provider;
 use crate::server::Service;
 
 /// What Terraform puts into the environment to say that it is Terraform.

@@ -29,7 +29,7 @@ use tonic::{Request, Response, Status};
 use crate::context::{Capabilities, Context};
 use crate::diagnostic::Diagnostics;
 use crate::proto::tfplugin6 as proto;
-use crate::provider::Provider;
+use crate::registry::Provider;
 use crate::registry::Registry;
 use crate::registry::provider::{AnyProvider, Erased};
 use crate::schema::Schema;

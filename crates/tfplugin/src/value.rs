@@ -4,7 +4,7 @@
 //! untyped one that comes off the wire. [`Data`] says what a known value is made of.
 //! Marks and refinements are not kept: a refined unknown is read as plainly unknown, and
 //! what we send is never refined, which promises less and can therefore not be broken.
-//! How values look as bytes is the business of [`crate::dynamic`], not of this module.
+//! How values look as bytes is the business of `dynamic`, not of this module.
 
 mod conform;
 mod number;

@@ -9,9 +9,9 @@ use std::collections::btree_map::Entry;
 
 use serde_json::{Map, Value, json};
 
-use super::atom::Atom;
 use super::path::PathElement;
 use super::set::FieldSet;
+use crate::atom::Atom;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The server recorded the field `{0}` in a notation that k8sconnect does not know")]

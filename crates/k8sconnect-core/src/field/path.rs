@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use smol_str::SmolStr;
 
-use super::atom::Atom;
+use crate::atom::Atom;
 use crate::text;
 
 /// The key fields of an item in a keyed list, e.g. `containerPort` and `protocol`.

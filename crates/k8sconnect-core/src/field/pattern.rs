@@ -17,11 +17,11 @@ mod read;
 
 use serde_json::Value;
 
-use super::atom::{Atom, same};
 use super::path::{FieldPath, PathElement};
 use super::set::FieldSet;
 use super::walk::{Items, step, step_written, written_index};
-use crate::identity::is_reserved;
+use crate::atom::{Atom, same};
+use crate::reserved::is_reserved;
 use crate::text::nfc;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

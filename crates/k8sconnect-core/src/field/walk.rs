@@ -7,8 +7,8 @@ mod items;
 
 use serde_json::{Map, Value};
 
-use super::atom::same;
 use super::path::{FieldPath, KeyFields, PathElement};
+use crate::atom::same;
 pub use items::Items;
 
 /// The value that one step leads to. A member of a set leads to the member itself.

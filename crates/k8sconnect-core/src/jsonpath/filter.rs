@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use super::{Step, find};
-use crate::field::atom::{compare, same};
+use crate::atom::{compare, same};
 
 /// Alternatives, each a list of comparisons that must all hold.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use super::mark::Mark;
 use super::meaning::may_come_of;
 use super::outcome::{Outcome, leaf};
 use super::{Form, Patch};
-use crate::field::atom::same;
+use crate::atom::same;
 use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, PathElement};
 use crate::projection::{ABSENT, Leaf};

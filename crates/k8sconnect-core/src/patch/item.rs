@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 use super::place::pointer_to;
 use super::pointer::Pointer;
 use super::script::{Problem, Trace, Writer};
-use crate::field::atom::same;
+use crate::atom::same;
 use crate::field::walk::{at, namesakes};
 use crate::field::{FieldPath, PathElement};
 use crate::handback::{Division, Extent};

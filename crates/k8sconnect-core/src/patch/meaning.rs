@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::field::atom::same;
+use crate::atom::same;
 use crate::swallowed::is_zero;
 
 /// Whether a value says what another one says, and maybe more.

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::pointer::{Pointer, index};
-use crate::field::atom::same;
+use crate::atom::same;
 use crate::yaml::NESTING_LIMIT;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use super::outcome::leaf;
 use super::place::pointer_to;
 use super::pointer::{Pointer, index};
 use super::script::{Problem, Standing, Writer, names_an_item};
-use crate::field::atom::same;
+use crate::atom::same;
 use crate::field::walk::at;
 use crate::field::{Atom, FieldPath, PathElement};
 use crate::projection::{ABSENT, Leaf, is_concealed};

@@ -14,7 +14,7 @@ use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
 use super::pointer::{Pointer, index};
 use super::position::{Positions, Whereabouts};
-use crate::field::atom::same;
+use crate::atom::same;
 use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
 use crate::identity::is_reserved;

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::field::atom::same;
+use crate::atom::same;
 
 /// For every item the one that it is now, where there is one. `named` tells the items that the patch
 /// itself put in or took out.

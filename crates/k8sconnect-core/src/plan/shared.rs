@@ -7,8 +7,8 @@
 use serde_json::Value;
 
 use super::Planner;
+use crate::atom::same;
 use crate::field::FieldSet;
-use crate::field::atom::same;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::{Items, at};
 use crate::field::{FieldPath, PathElement};

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{NESTING_LIMIT, too_deep};
-use crate::model::Mismatch;
+use crate::mismatch::Mismatch;
 use crate::path::Step;
 use crate::value::{Data, Number, Type, Value};
 

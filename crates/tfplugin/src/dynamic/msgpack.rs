@@ -6,7 +6,7 @@ use rmp::Marker;
 use rmp::{decode, encode};
 
 use super::{NESTING_LIMIT, too_deep};
-use crate::model::Mismatch;
+use crate::mismatch::Mismatch;
 use crate::path::Step;
 use crate::value::{Data, Number, Type, Value};
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dynamic;
-use crate::model::Mismatch;
+use crate::mismatch::Mismatch;
 use crate::private::Private;
 use crate::proto::tfplugin6 as proto;
 use crate::value::{Data, Type, Value};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{Data, Type, Value};
-use crate::model::Mismatch;
+use crate::mismatch::Mismatch;
 use crate::path::Step;
 
 impl Value {

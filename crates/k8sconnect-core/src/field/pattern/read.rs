@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Step;
-use crate::field::atom::Atom;
+use crate::atom::Atom;
 use crate::field::path::{FieldPath, PathElement};
 use crate::jsonpath::{self, Comparison, Filter, Operand, Operator};
 

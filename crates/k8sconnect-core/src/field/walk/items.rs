@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::atom::Atom;
 use super::super::path::{KeyFields, PathElement};
 use super::super::set::FieldSet;
 use super::{step, step_written};
+use crate::atom::Atom;
 
 /// So few that looking through them is quicker than an index.
 const FEW: usize = 12;
