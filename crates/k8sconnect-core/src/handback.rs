@@ -18,6 +18,7 @@ mod outlook;
 mod record;
 
 use crate::field::{FieldPath, FieldSet};
+use crate::identity::without_marks;
 use crate::owners::{Manager, Operation, Owners, Ownership};
 
 pub use departure::Departure;
@@ -131,10 +132,20 @@ impl Handback {
                     && wanted.fields.difference(&entry.fields).is_empty()
             })
         };
-        let stays = self.owners.0.iter().any(|entry| entry.manager.name == ours);
-        let there = answered.0.iter().any(|entry| entry.manager.name == ours);
-        stays == there && self.returned.0.iter().all(holds)
+        let (stays, there) = (patched_by(&self.owners, ours), patched_by(answered, ours));
+        stays.is_empty() == there.is_empty()
+            && there.difference(&stays).is_empty()
+            && self.returned.0.iter().all(holds)
     }
+}
+
+/// The fields that our manager owns, without the annotation in which a patch keeps its record: the
+/// write that hands back may write it too, and becomes its owner.
+fn patched_by(owners: &Owners, ours: &str) -> FieldSet {
+    let annotations = FieldPath::fields(["metadata", "annotations"]);
+    let mine = Owners(owners.0.iter().filter(|it| it.manager.name == ours).cloned().collect());
+    let fields = without_marks(all_fields(&mine)).members().into_iter();
+    fields.filter(|path| *path != annotations).collect()
 }
 
 /// The members of a set that are among these fields, or below one of them.

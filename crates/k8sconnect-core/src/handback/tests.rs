@@ -59,6 +59,20 @@ fn what_is_taken_and_handed_back_is_as_it_was() {
 }
 
 #[test]
+fn a_record_that_is_written_with_the_hand_back_is_no_field_that_stayed() {
+    let former = lost(&before(), &after(), OURS);
+    let all = leaving(&["spec.image", "spec.replicas"]);
+    let back = hand_back(&after(), OURS, &former, Leaving::Fields(&all), Readings::NONE).unwrap();
+    let record = json!({"f:metadata": {"f:annotations":
+        {".": {}, "f:k8sconnect.terraform.io/patch-x": {}}}});
+    let mut answered = back.owners.clone();
+    answered.0.extend(owners(&[entry(OURS, "Update", "", record)]).0);
+    assert!(back.is_done(&answered, OURS));
+    answered.0.extend(owners(&[entry(OURS, "Apply", "", json!({"f:spec": {"f:image": {}}}))]).0);
+    assert!(!back.is_done(&answered, OURS), "a field that stayed is noticed");
+}
+
+#[test]
 fn a_field_that_others_took_meanwhile_is_not_given_away_twice() {
     let former = lost(&before(), &after(), OURS);
     let now = owners(&[

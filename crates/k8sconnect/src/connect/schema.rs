@@ -138,11 +138,11 @@ fn exec() -> Attribute {
             "env",
             Attribute::map(Type::String)
                 .optional()
-                .sensitive()
                 .describe("Environment variables, beside those that Terraform runs with."),
         ),
     ];
-    Attribute::nested(Nesting::Single, parts).optional().describe(
+    // Sensitive as a whole, as in state of the Go provider: Terraform plans a change of the marks otherwise.
+    Attribute::nested(Nesting::Single, parts).optional().sensitive().describe(
         "A credential plugin: a command that prints a token or a client certificate. It is run \
          once for all objects of a connection, and again when the credential expires.",
     )

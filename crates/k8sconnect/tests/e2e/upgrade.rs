@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use testkit::{Request, Target, Tool};
 
 mod patches;
+mod written;
 
 use crate::workspace::{CONFIG_MAP, DEPLOYMENT, Workspace, never_says, says};
 
