@@ -14,7 +14,7 @@ pub mod blast;
 pub mod conflict;
 pub mod documents;
 pub mod field;
-pub mod glob;
+
 pub mod handback;
 pub mod identity;
 pub mod ignore;

@@ -12,7 +12,7 @@ mod sources;
 mod yaml_scoped;
 mod yaml_split;
 
-pub(crate) use files::FilesError;
+pub(crate) use files::{FilesError, LONGEST_PATTERN};
 pub(crate) use kustomize::{KustomizeError, Program};
 pub(crate) use object::ObjectData;
 pub(crate) use objects::ObjectsData;

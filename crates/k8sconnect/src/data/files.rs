@@ -1,16 +1,17 @@
 //! The files that a pattern names, with their texts.
 //!
 //! Files come sorted by path, each once, so that the same tree gives the same answer everywhere.
-//! `**` does not follow links to folders, which may lead in circles; a name that is written out, or
-//! a `*`, does. Neither enters what is hidden, such as `.terraform` with the modules of others.
+//! Links are followed, except into a circle. What is hidden, such as `.terraform` with the modules
+//! of others, is found only by a pattern that writes the dot.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use globset::{GlobBuilder, GlobSet};
 use k8sconnect_core::documents::Source;
-use k8sconnect_core::glob::{Glob, GlobError, Start, Step, is_hidden};
+use walkdir::{DirEntry, WalkDir};
 
 /// A file that was read.
 #[derive(Debug)]
@@ -28,7 +29,8 @@ impl File {
 /// Why the files of a pattern cannot be had.
 #[derive(Debug)]
 pub(crate) enum FilesError {
-    Pattern(GlobError),
+    Pattern(globset::ErrorKind),
+    PatternTooLong,
     /// No file fits; this is where relative patterns begin.
     Nothing {
         working_directory: PathBuf,
@@ -40,26 +42,25 @@ pub(crate) enum FilesError {
     },
 }
 
+/// No path is longer on Linux, and no pattern of this length takes long to read.
+pub(crate) const LONGEST_PATTERN: usize = 4096;
+
 /// Reads every file that fits.
 pub(crate) fn read(pattern: &str) -> Result<Vec<File>, FilesError> {
-    let glob = Glob::parse(pattern).map_err(FilesError::Pattern)?;
-    let mut walk = Walk::default();
-    for way in glob.ways() {
-        let start = match way.start {
-            Start::Root => PathBuf::from("/"),
-            Start::Here => PathBuf::new(),
-        };
-        walk.follow(&start, &way.steps);
+    if pattern.len() > LONGEST_PATTERN {
+        return Err(FilesError::PatternTooLong);
     }
+    let matcher = matcher(pattern).map_err(|error| FilesError::Pattern(error.kind().clone()))?;
+    let (found, mut broken) = find(pattern, &matcher);
     let mut files = Vec::new();
-    for path in walk.found {
+    for path in found {
         match fs::read_to_string(&path) {
             Ok(text) => files.push(File { path: path.display().to_string(), text }),
-            Err(error) => walk.unreadable.push((path, error)),
+            Err(error) => broken.push((path, error)),
         }
     }
-    if !walk.unreadable.is_empty() {
-        return Err(FilesError::Unreadable { broken: walk.unreadable, others: files });
+    if !broken.is_empty() {
+        return Err(FilesError::Unreadable { broken, others: files });
     }
     if files.is_empty() {
         let working_directory = std::env::current_dir().unwrap_or_default();
@@ -68,64 +69,57 @@ pub(crate) fn read(pattern: &str) -> Result<Vec<File>, FilesError> {
     Ok(files)
 }
 
-#[derive(Default)]
-struct Walk {
-    found: BTreeSet<PathBuf>,
-    unreadable: Vec<(PathBuf, Error)>,
+fn matcher(pattern: &str) -> Result<GlobSet, globset::Error> {
+    let mut glob = GlobBuilder::new(pattern);
+    glob.literal_separator(true).backslash_escape(true).empty_alternates(true);
+    GlobSet::builder().add(glob.build()?).build()
 }
 
-impl Walk {
-    fn follow(&mut self, at: &Path, steps: &[Step]) {
-        match steps.split_first() {
-            None => {
-                if at.is_file() {
-                    self.found.insert(at.to_owned());
+/// The regular files that fit, and the folders on the way that cannot be read.
+fn find(pattern: &str, matcher: &GlobSet) -> (BTreeSet<PathBuf>, Vec<(PathBuf, Error)>) {
+    let (folder, rest) = fixed_part(pattern);
+    let writes_dot = ["/.", "{.", ",.", "[.", "\\."].iter().any(|dot| rest.contains(dot))
+        || rest.starts_with('.');
+    let is_sought = |entry: &DirEntry| {
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        entry.depth() == 0 || writes_dot || !is_hidden
+    };
+    // Every name between slashes is a folder further down, at the most.
+    let depth = if rest.contains("**") { usize::MAX } else { rest.matches('/').count() + 1 };
+    let root = if folder.is_empty() { "." } else { folder };
+    let (mut found, mut broken) = (BTreeSet::new(), Vec::new());
+    for entry in
+        WalkDir::new(root).follow_links(true).max_depth(depth).into_iter().filter_entry(is_sought)
+    {
+        match entry {
+            Ok(entry) => {
+                let path = if folder.is_empty() {
+                    entry.path().strip_prefix(".").unwrap_or(entry.path())
+                } else {
+                    entry.path()
+                };
+                if entry.file_type().is_file() && matcher.is_match(path) {
+                    found.insert(path.to_owned());
                 }
             }
-            Some((Step::Name(name), rest)) => self.follow(&at.join(name), rest),
-            Some((Step::Fitting(mask), rest)) => {
-                for entry in self.entries(at) {
-                    if mask.fits(&entry.file_name().to_string_lossy()) {
-                        self.follow(&at.join(entry.file_name()), rest);
-                    }
-                }
-            }
-            Some((Step::AnyDepth, rest)) => {
-                // At the end it stands for all that is below.
-                if !rest.is_empty() {
-                    self.follow(at, rest);
-                }
-                for entry in self.entries(at) {
-                    if is_hidden(&entry.file_name().to_string_lossy()) {
-                        continue;
-                    }
-                    let below = at.join(entry.file_name());
-                    match entry.file_type() {
-                        Ok(kind) if kind.is_dir() => self.follow(&below, steps),
-                        Ok(_) if rest.is_empty() => self.follow(&below, rest),
-                        Ok(_) => {}
-                        Err(error) => self.unreadable.push((below, error)),
-                    }
+            Err(error) if error.loop_ancestor().is_some() => {}
+            Err(error) => {
+                let path = error.path().unwrap_or(Path::new(root)).to_owned();
+                let error = error.into_io_error().unwrap_or(ErrorKind::Other.into());
+                if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+                    broken.push((path, error));
                 }
             }
         }
     }
+    (found, broken)
+}
 
-    /// What a folder holds; nothing, where there is no such folder.
-    fn entries(&mut self, folder: &Path) -> Vec<fs::DirEntry> {
-        let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        match fs::read_dir(here).and_then(Iterator::collect) {
-            Ok(entries) => entries,
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
-            {
-                Vec::new()
-            }
-            Err(error) => {
-                self.unreadable.push((here.to_owned(), error));
-                Vec::new()
-            }
-        }
+/// The folders that a pattern writes out before its first special character, and the rest of it.
+fn fixed_part(pattern: &str) -> (&str, &str) {
+    match pattern.find(['*', '?', '[', '{', '\\']) {
+        Some(special) => pattern.split_at(pattern[..special].rfind('/').map_or(0, |at| at + 1)),
+        None => (pattern, ""),
     }
 }
 
@@ -175,6 +169,28 @@ mod tests {
         assert_eq!(found(&tree, ".terraform/*.yaml").unwrap(), [".terraform/g.yaml"]);
         assert_eq!(found(&tree, "{.terraform,x}/*").unwrap(), [".terraform/g.yaml", "x/c.yaml"]);
         assert_eq!(found(&tree, ".*/**").unwrap(), [".terraform/g.yaml"]);
+    }
+
+    #[test]
+    fn links_are_followed_and_circles_are_not() {
+        let tree = tree();
+        std::os::unix::fs::symlink("y", tree.path().join("x/link")).unwrap();
+        std::os::unix::fs::symlink("../x", tree.path().join("x/circle")).unwrap();
+        assert_eq!(found(&tree, "x/*/d.yaml").unwrap(), ["x/link/d.yaml", "x/y/d.yaml"]);
+        assert_eq!(found(&tree, "x/**/c.yaml").unwrap(), ["x/c.yaml"]);
+    }
+
+    #[test]
+    fn a_pattern_that_is_not_finished_is_refused() {
+        let tree = tree();
+        for pattern in ["a{b", "a[b", "a}"] {
+            assert!(matches!(found(&tree, pattern), Err(FilesError::Pattern(_))), "{pattern}");
+        }
+        for part in ["{", "{a,", "[", "**/"] {
+            let long = part.repeat(3000 / part.len());
+            let _ = damage::swiftly(|| found(&tree, &long));
+        }
+        assert!(matches!(read(&"{".repeat(5000)), Err(FilesError::PatternTooLong)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use k8sconnect_core::manifest::ManifestError;
 use tfplugin::Diagnostic;
 
 use super::{count, paragraphs, span};
-use crate::data::{FilesError, KustomizeError, Program, SourceAttribute};
+use crate::data::{FilesError, KustomizeError, LONGEST_PATTERN, Program, SourceAttribute};
 
 /// More would not be read, and the first usually explains the rest.
 const MOST_PROBLEMS: usize = 20;
@@ -116,14 +116,33 @@ pub(crate) fn several_sources(set: &[SourceAttribute], second: SourceAttribute) 
     .at(second.path())
 }
 
+fn problem_of(pattern: &globset::ErrorKind) -> String {
+    use globset::ErrorKind;
+    match pattern {
+        ErrorKind::UnclosedClass => "a `[` is never closed".into(),
+        ErrorKind::UnclosedAlternates => "a `{` is never closed".into(),
+        ErrorKind::UnopenedAlternates => "a `}` closes nothing".into(),
+        ErrorKind::InvalidRange(first, last) => format!("the range `{first}-{last}` is empty"),
+        ErrorKind::DanglingEscape => "a backslash at the end has nothing to escape".into(),
+        other => other.to_string(),
+    }
+}
+
 pub(crate) fn no_files(pattern: &str, error: &FilesError) -> Diagnostic {
     let diagnostic = match error {
         FilesError::Pattern(error) => Diagnostic::error(
             "The pattern cannot be read",
             format!(
-                "`{pattern}` is no pattern of files: {error}.\n\n\
+                "`{pattern}` is no pattern of files: {}.\n\n\
                  Write e.g. `manifests/**/*.yaml`; a bracket that is part of a name needs a \
-                 backslash before it."
+                 backslash before it.",
+                problem_of(error)
+            ),
+        ),
+        FilesError::PatternTooLong => Diagnostic::error(
+            "The pattern is too long",
+            format!(
+                "A pattern of files has at most {LONGEST_PATTERN} characters. Use several data sources."
             ),
         ),
         FilesError::Nothing { working_directory } => Diagnostic::error(

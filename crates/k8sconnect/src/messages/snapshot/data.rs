@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use k8sconnect_cluster::{Error, Kind, Location, Scope};
 use k8sconnect_core::documents::{Problem, Source, split};
-use k8sconnect_core::glob::GlobError;
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::yaml::parse_stream;
 use tfplugin::Diagnostic;
@@ -86,7 +85,8 @@ fn source_messages() -> Vec<Diagnostic> {
         KustomizeError::NotText(program),
     ];
     let files = [
-        FilesError::Pattern(GlobError::Unclosed('{')),
+        FilesError::Pattern(globset::ErrorKind::UnclosedAlternates),
+        FilesError::PatternTooLong,
         FilesError::Nothing { working_directory: "/srv/shop".into() },
         FilesError::Unreadable { broken: vec![("base/a.yaml".into(), no_leave())], others: vec![] },
     ];
