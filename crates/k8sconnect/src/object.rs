@@ -64,6 +64,7 @@ impl Resource for ObjectResource {
     ) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         notices.extend(connect::warnings(&config.cluster));
+        notices.extend(self.session.stored_credential(&config.cluster));
         problems.extend(body::readable(&config).err().into_iter().flatten());
         for checked in [
             body::check(&config).err(),

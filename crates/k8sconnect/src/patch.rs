@@ -60,8 +60,9 @@ impl Resource for PatchResource {
         &self,
         _ctx: &Context,
         config: PatchModel,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
+        notices.extend(self.session.stored_credential(&config.cluster));
         let key = config.target.known().and_then(|target| target.key());
         let mut problems: Diagnostics =
             config.target.known().into_iter().flat_map(|target| target.problems()).collect();

@@ -1,10 +1,11 @@
 //! What the resources of one provider process share.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use k8sconnect_cluster::{Cluster, Connection, Pool};
 use k8sconnect_core::identity::ObjectKey;
-use tfplugin::{Diagnostics, Value};
+use tfplugin::{Diagnostic, Diagnostics, Value};
 
 use crate::connect::{ClusterModel, Directory, Reach};
 use crate::memory::Memory;
@@ -27,6 +28,8 @@ pub(crate) enum Entry {
 pub(crate) struct Session {
     pool: Pool,
     directory: RwLock<Directory>,
+    is_configured: AtomicBool,
+    has_warned_of_credential: AtomicBool,
     pub(crate) memory: Memory,
     pub(crate) turns: Turns,
 }
@@ -35,6 +38,19 @@ impl Session {
     /// Takes in what the provider block says, before any resource asks.
     pub(crate) fn configure(&self, directory: Directory) {
         *self.directory.write().unwrap_or_else(PoisonError::into_inner) = directory;
+        self.is_configured.store(true, Ordering::Relaxed);
+    }
+
+    /// The warning of a `cluster` that puts a credential into state, once per run. Terraform validates
+    /// before it configures the provider, when variables are not known; and again in the plan, which
+    /// reads objects, and folds the two. It validates in the apply too, which reads nothing.
+    pub(crate) fn stored_credential(&self, cluster: &Value<ClusterModel>) -> Option<Diagnostic> {
+        let is_applying = self.is_configured.load(Ordering::Relaxed) && !self.memory.has_read_any();
+        if is_applying || !cluster.known()?.has_credential() {
+            return None;
+        }
+        let is_first = !self.has_warned_of_credential.swap(true, Ordering::Relaxed);
+        is_first.then(messages::connection::stored_credential)
     }
 
     /// The user asked to stop.

@@ -80,6 +80,7 @@ impl Resource for WaitResource {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         notices.extend(connect::warnings(&config.cluster));
+        notices.extend(self.session.stored_credential(&config.cluster));
         let mut problems = Diagnostics::new();
         let checked = [
             connect::check(&config.cluster, &config.cluster_name).err(),

@@ -23,6 +23,14 @@ model! {
     }
 }
 
+impl ClusterModel {
+    /// Whether it has a credential, or the command that brings one. A part that is not known yet counts.
+    pub(crate) fn has_credential(&self) -> bool {
+        let is_set = [&self.token, &self.client_key, &self.kubeconfig].map(|it| !it.is_null());
+        is_set.contains(&true) || !self.exec.is_null()
+    }
+}
+
 model! {
     /// A command that brings a credential.
     #[derive(Clone, Debug, PartialEq, Default)]

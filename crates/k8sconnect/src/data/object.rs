@@ -87,6 +87,7 @@ impl DataSource for ObjectData {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         notices.extend(connect::warnings(&config.cluster));
+        notices.extend(self.session.stored_credential(&config.cluster));
         let mut problems =
             place::misnamed(&config.name, &config.namespace, |part| AttributePath::root(part));
         let at = |part: &str| AttributePath::root(part);

@@ -86,6 +86,7 @@ impl DataSource for ObjectsData {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         notices.extend(connect::warnings(&config.cluster));
+        notices.extend(self.session.stored_credential(&config.cluster));
         let at = |part: &str| AttributePath::root(part);
         let mut problems = place::misnamed(&Value::Null, &config.namespace, at);
         problems.extend(place::miscalled(&config.api_version, &config.kind, at));

@@ -17,6 +17,17 @@ pub(crate) fn missing() -> Diagnostic {
     .at(AttributePath::root("cluster"))
 }
 
+pub(crate) fn stored_credential() -> Diagnostic {
+    Diagnostic::warning(
+        "A `cluster` outside of the provider block puts a credential into state",
+        "Terraform stores this `cluster` in state, as it does with every argument of a resource. \
+         Everybody who can read the state can use the credential. Everybody who can write the state \
+         can choose the command (`exec`) that the next refresh or destroy runs on this machine.\n\n\
+         Describe the cluster in the provider block, in `cluster` or `clusters`, of which nothing is \
+         stored. This warning is shown once, however many resources it is about.",
+    )
+}
+
 /// What is said of a cluster in the provider block, to somebody who looks at a resource.
 pub(crate) fn in_provider_block(mut diagnostic: Diagnostic, at: &AttributePath) -> Diagnostic {
     let where_it_stands = format!("It stands in the provider block, at `{at}`.");

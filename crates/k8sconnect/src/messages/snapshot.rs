@@ -390,6 +390,7 @@ fn other_messages() -> Vec<Diagnostic> {
         connection::no_host("token"),
         connection::insecure_with_authority(),
         connection::insecure(),
+        connection::stored_credential(),
         connection::insecure_kubeconfig(),
         connection::two_logins(),
         connection::half_a_pair("client_key", "client_certificate"),

@@ -1,5 +1,7 @@
 //! Ways to clusters, as configurations write them.
 
+mod stored;
+
 use serde_json::{Value, json};
 use testkit::{ControlPlane, Speech, Target, Tool, Tunnel};
 

@@ -10,7 +10,7 @@ use tfplugin::harness::Failure;
 use tfplugin::{Data, Diagnostic, Value};
 use tokio::task::JoinSet;
 
-use crate::world::World;
+use crate::world::{World, besides_the_credential};
 
 const OBJECT: &str = "k8sconnect_object";
 const OBJECTS: &str = "k8sconnect_objects";
@@ -26,8 +26,9 @@ async fn read(world: &World, ty: &str, attributes: &[(&str, &str)]) -> Result<Va
     match world.core().read_data(ty, &config).await {
         Ok((state, _)) => Ok(state),
         Err(Failure::Refused { diagnostics, .. }) => {
-            assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
-            Err(diagnostics.into_iter().next().unwrap())
+            let told = besides_the_credential(diagnostics);
+            assert_eq!(told.len(), 1, "{told:?}");
+            Err(told.into_iter().next().unwrap())
         }
         Err(broken) => panic!("{broken}"),
     }
@@ -152,7 +153,7 @@ async fn a_list_holds_what_the_selectors_choose_sorted() {
     let nodes = [("api_version", "v1"), ("kind", "Node"), here];
     let nodes = config(&world.cluster.kubeconfig(), &nodes);
     let (_, told) = world.core().read_data(OBJECTS, &nodes).await.unwrap();
-    let told = told.iter().next().unwrap();
+    let told = besides_the_credential(told).into_iter().next().unwrap();
     assert_eq!(told.summary, "`Node` lives in no namespace");
     assert_eq!(told.path.as_ref().unwrap().to_string(), "namespace");
 

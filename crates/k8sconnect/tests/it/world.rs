@@ -11,7 +11,7 @@ use testkit::specimens::documents::Tier;
 use testkit::sweep::configuration;
 use testkit::{ControlPlane, Target, TestNamespace};
 use tfplugin::harness::{Core, Failure, State};
-use tfplugin::{Data, Value};
+use tfplugin::{Data, Diagnostics, Value};
 
 pub(crate) use testkit::faults::life::value;
 pub(crate) use testkit::sweep::OBJECT;
@@ -138,6 +138,12 @@ impl World {
             }
         }
     }
+}
+
+/// What is said besides the warning that a credential comes into state: most tests describe the cluster
+/// in the resource.
+pub(crate) fn besides_the_credential(told: Diagnostics) -> Diagnostics {
+    told.into_iter().filter(|one| !one.summary.contains("puts a credential into state")).collect()
 }
 
 /// The configuration of a resource whose cluster is reached by a kubeconfig.
