@@ -11,7 +11,7 @@ use k8sconnect::K8sConnect;
 use testkit::faults::{
     Case, Fault, Means, Outage, Report, Scene, Table, Verdict, operations, sweep,
 };
-use testkit::{ControlPlane, Runner, Tool};
+use testkit::{ControlPlane, Descriptors, Runner, Tool};
 use tfplugin::harness::Core;
 
 use crate::cargo::{Profile, build_provider};
@@ -48,17 +48,20 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
     let cluster = ControlPlane::shared().await;
     line(&format!("up after {}", seconds(started.elapsed())));
     let mut table = Table::default();
+    let mut leaks = Vec::new();
     if options.wants_a_fault(|fault| !fault.kills()) {
         heading("In process: each operation in peace, to learn its requests");
         let start = || Arc::new(|| Core::new(K8sConnect::default()));
         let in_process = || Means::InProcess(start(), options.tool);
         let first = Scene::new(cluster, in_process()).await?;
         let cases = options.learn(&first).await?;
+        let open = Descriptors::now()?;
         let mut scenes = vec![first];
         for _ in 1..WORKERS.min(cases.len()) {
             scenes.push(Scene::new(cluster, in_process()).await?);
         }
         options.try_all(scenes, cases, &mut table).await;
+        leaks.extend(open.are_back().await.err());
     }
 
     let provider = build_provider(Profile::Dev)?;
@@ -66,11 +69,13 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
         heading("In a process of its own, the provider killed: each operation in peace");
         let first = killable(cluster, options.tool, &provider).await?;
         let cases = options.learn(&first).await?;
+        let open = Descriptors::now()?;
         let mut scenes = vec![first];
         for _ in 1..KILLERS.min(cases.len()) {
             scenes.push(killable(cluster, options.tool, &provider).await?);
         }
         options.try_all(scenes, cases, &mut table).await;
+        leaks.extend(open.are_back().await.err());
     }
     if options.extent == Extent::All {
         outages(&options, &provider, &mut table).await?;
@@ -82,8 +87,11 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
         "`5+2!1`: five sat it out, two told of it and the next run settled it, one broke a promise",
     );
     println!("\n{}\n", table);
+    for leak in &leaks {
+        line(&paint(Ink::Red, &format!("✗ after the cases, {leak}")));
+    }
     line(&format!("took {}", seconds(started.elapsed())));
-    let clean = table.broken() == 0;
+    let clean = table.broken() == 0 && leaks.is_empty();
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -14,8 +14,10 @@ mod serve;
 mod shared;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 
@@ -25,6 +27,10 @@ use forward::Upstream;
 pub use record::Recorded;
 pub use rule::{Action, Fate, Flood, Inventor, Reply, Rule, Tally, Turn, Which};
 pub(crate) use serve::{identity_of, identity_speaking};
+
+/// How long after the end of its client a connection may stay open: the tasks that close it run on
+/// their own.
+const CLOSING: Duration = Duration::from_secs(10);
 
 /// Ends, with every connection through it, when dropped.
 pub struct Proxy {
@@ -106,6 +112,21 @@ impl Proxy {
         self.script.content().connections
     }
 
+    /// How many of them are open.
+    pub fn open_connections(&self) -> usize {
+        *self.script.open.borrow()
+    }
+
+    /// Waits until no more than so many connections are open.
+    pub async fn closed_down_to(&self, most: usize) -> Result<()> {
+        let mut open = self.script.open.subscribe();
+        let closed = tokio::time::timeout(CLOSING, open.wait_for(|open| *open <= most)).await;
+        if closed.is_err() {
+            bail!("{} connections to the proxy are open, not {most}", self.open_connections());
+        }
+        Ok(())
+    }
+
     /// The requests for one path that arrived after the first `earlier` of all.
     pub fn requests_since(&self, earlier: usize, path: &str) -> Vec<Recorded> {
         let mut requests = self.requests();
@@ -123,7 +144,11 @@ impl Drop for Proxy {
 
 /// What was asked, and what is to happen.
 #[derive(Default)]
-struct Script(Mutex<Content>);
+struct Script {
+    content: Mutex<Content>,
+    /// How many connections are open.
+    open: watch::Sender<usize>,
+}
 
 #[derive(Default)]
 struct Content {
@@ -133,8 +158,10 @@ struct Content {
 }
 
 impl Script {
-    fn accept(&self) {
+    fn accept(self: &Arc<Self>) -> Open {
         self.content().connections += 1;
+        self.open.send_modify(|open| *open += 1);
+        Open(Arc::clone(self))
     }
 
     /// Records a request, and answers with what the due rules do to it, in their order.
@@ -147,6 +174,15 @@ impl Script {
     }
 
     fn content(&self) -> MutexGuard<'_, Content> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection while it is open.
+struct Open(Arc<Script>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.send_modify(|open| *open -= 1);
     }
 }

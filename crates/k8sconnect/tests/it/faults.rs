@@ -6,12 +6,42 @@ mod neighbours;
 use std::sync::Arc;
 
 use k8sconnect::K8sConnect;
+use testkit::control_plane::SHARED_VARIABLE;
 use testkit::faults::{Case, Means, Scene, Table, Verdict, operations, sweep};
-use testkit::{ControlPlane, Tool};
+use testkit::{ControlPlane, Descriptors, Tool};
 use tfplugin::harness::Core;
 
 fn as_by(tool: Tool) -> Means {
     Means::InProcess(Arc::new(|| Core::new(K8sConnect::default())), tool)
+}
+
+/// Set for the process whose file descriptors are counted: no other test opens any there.
+const COUNTED: &str = "K8SCONNECT_DESCRIPTORS_COUNTED";
+
+#[tokio::test]
+async fn cases_leave_no_file_descriptor_open() {
+    let cluster = ControlPlane::shared().await;
+    if std::env::var_os(COUNTED).is_none() {
+        let mut alone = tokio::process::Command::new(std::env::current_exe().unwrap());
+        let name = "faults::cases_leave_no_file_descriptor_open";
+        alone.args(["--exact", name]).env(COUNTED, "1").env(SHARED_VARIABLE, cluster.folder());
+        let output = alone.output().await.unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+        return;
+    }
+    let scene = Scene::new(cluster, as_by(Tool::Terraform)).await.unwrap();
+    let update = operations().into_iter().find(|one| one.name == "object-update").unwrap();
+    let cases = sweep::part(scene.learn(update).await.unwrap());
+    let open = Descriptors::now().unwrap();
+    let mut reports = 0;
+    sweep::run(vec![scene], cases, |report| {
+        assert!(!matches!(report.verdict, Verdict::Broken(_)), "{:?}", report.verdict);
+        reports += 1;
+    })
+    .await;
+    assert!(reports > 5, "{reports}");
+    open.are_back().await.unwrap();
 }
 
 /// As many as keep two cores busy: most of a case is waiting.

@@ -235,6 +235,8 @@ struct Trial<'a> {
     pristine: Option<Standing>,
     /// The object right before the operation.
     before: Option<Standing>,
+    /// How many connections to the proxy were open before anything was done.
+    connections: usize,
     problems: Vec<String>,
 }
 
@@ -242,6 +244,7 @@ impl<'a> Trial<'a> {
     async fn prepare(scene: &'a Scene, operation: &'a Operation) -> Result<Self> {
         let cluster = scene.cluster;
         scene.proxy.forget_rules();
+        let connections = scene.proxy.open_connections();
         let name = format!("it-{}", scene.count.fetch_add(1, Ordering::Relaxed));
         let place = operation.place(scene.namespace.name(), &name);
         if let Means::Tool(runner) = &scene.means {
@@ -264,7 +267,8 @@ impl<'a> Trial<'a> {
         let before = Standing::of(cluster, &place).await?;
         let wish = Wish::of(operation.course, &place);
         let problems = Vec::new();
-        let trial = Self { scene, operation, place, wish, life, pristine, before, problems };
+        let trial =
+            Self { scene, operation, place, wish, life, pristine, before, connections, problems };
         trial.prompt();
         Ok(trial)
     }
@@ -403,6 +407,9 @@ impl<'a> Trial<'a> {
                 self.problems.push("the target of a patch is gone".to_owned());
             }
             _ => {}
+        }
+        if let Err(open) = self.scene.proxy.closed_down_to(self.connections).await {
+            self.problems.push(format!("every provider of this case is gone, and {open}"));
         }
         self.scene.cluster.delete(&self.place.target()).await
     }

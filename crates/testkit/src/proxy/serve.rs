@@ -63,7 +63,7 @@ pub(super) async fn serve(
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
-                script.accept();
+                let open = script.accept();
                 let line = Line {
                     upstream: Arc::clone(&upstream),
                     script: Arc::clone(&script),
@@ -71,7 +71,11 @@ pub(super) async fn serve(
                     leaving: Arc::new(Notify::new()),
                     closed: Arc::new(Notify::new()),
                 };
-                connections.spawn(connection(stream, tls.clone(), line));
+                let talk = connection(stream, tls.clone(), line);
+                connections.spawn(async move {
+                    talk.await;
+                    drop(open);
+                });
             }
             // Ended ones are forgotten; with none there is nothing to wait for.
             Some(_) = connections.join_next() => {}

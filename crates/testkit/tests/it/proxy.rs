@@ -104,6 +104,16 @@ async fn what_no_rule_speaks_of_passes_and_is_recorded_in_order() {
 }
 
 #[tokio::test]
+async fn a_connection_counts_as_open_until_its_client_is_gone() {
+    let Scene { proxy, cluster, location, .. } = Scene::new().await;
+    cluster.get(&location).await.unwrap();
+    assert_eq!(proxy.open_connections(), 1);
+    drop(cluster);
+    proxy.closed_down_to(0).await.unwrap();
+    assert_eq!((proxy.open_connections(), proxy.connections()), (0, 1));
+}
+
+#[tokio::test]
 async fn a_watch_streams_through_event_by_event() {
     let at = Scene::new().await;
     let mut follow = at.cluster.follow(&at.location);
