@@ -162,7 +162,7 @@ impl Cluster {
     /// Sends one request and brings back whatever the server answered, refusals included; only a
     /// 401 that new credentials do not mend is an error.
     pub async fn send(&self, call: &Call) -> Result<Reply, Error> {
-        match self.converse(call, Reading::Whole).await? {
+        match Box::pin(self.converse(call, Reading::Whole)).await? {
             Answered::Reply(reply) => Ok(reply),
             Answered::Stream(_) => Err(self.bad_answer(call, "a stream that was not asked for")),
         }
@@ -178,7 +178,7 @@ impl Cluster {
         };
         let soon = Instant::now() + OPENING;
         let hasty = self.until(self.deadline.map_or(soon, |deadline| deadline.min(soon)));
-        match hasty.converse(call, Reading::Stream).await {
+        match Box::pin(hasty.converse(call, Reading::Stream)).await {
             Ok(Answered::Reply(reply)) => Ok(Some(Opened::Reply(reply))),
             Ok(Answered::Stream(body)) => {
                 Ok(Some(Opened::Watch(Lines::new(self.clone(), call.label(), body, place))))
@@ -190,6 +190,8 @@ impl Cluster {
         }
     }
 
+    /// Callers box it: each function between a request and Terraform's call has room for the futures
+    /// of all requests that it makes, and in a debug build one replacement would fill a thread's stack.
     async fn converse(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
         let started = Instant::now();
         let patience = if call.method == Method::GET { self.shared.read } else { WRITE };

@@ -33,6 +33,14 @@ fn impatient(connection: &Connection) -> Cluster {
     cluster
 }
 
+#[tokio::test]
+async fn a_request_takes_little_room_in_its_callers() {
+    let (cluster, _) = answering(BUSY).await;
+    let call = Call::new(Method::GET, "/version");
+    let request = cluster.send(&call);
+    assert!(size_of_val(&request) < 512, "{} bytes", size_of_val(&request));
+}
+
 /// As Terraform does it: so many objects, ten at once, of three kinds.
 async fn all_ask(cluster: &Cluster, objects: usize) -> (Duration, Vec<Error>) {
     let began = Instant::now();
