@@ -7,8 +7,12 @@ use tokio::sync::watch;
 pub struct Capabilities {
     /// Write-only attributes may be used (Terraform 1.11, OpenTofu 1.11 and later).
     pub write_only_attributes_allowed: bool,
-    /// The provider may put a change off to a later plan.
+    /// The provider may put a change off to a later plan. It says nothing else: Terraform Stacks set
+    /// it in plans and in applies.
     pub deferral_allowed: bool,
+    /// The private state of a plan comes back when Terraform plans again to apply it (Terraform 1.16
+    /// and later). See [`PlannedPrivate`](crate::PlannedPrivate).
+    pub store_planned_private: bool,
 }
 
 /// The circumstances of one request.

@@ -7,7 +7,8 @@
 //! wording; errors that the provider reports itself are a [`Failure::Refused`].
 //!
 //! Terraform plans in one process and applies in another, which plans again first. To test
-//! that, make two `Core`s, call [`Core::plan`] on one and [`Core::apply`] on the other.
+//! that, make two `Core`s, call [`Core::plan`] on one and [`Core::apply`] on the other. A `Core` with
+//! the capability `store_planned_private` hands the plan's private state to the second plan.
 //!
 //! It is not Terraform: no graph, no state file, no expressions. Configurations are given as
 //! [`Value`]s; attributes that are left out are null.
@@ -161,7 +162,7 @@ impl Core {
     pub fn new<P: Provider>(provider: P) -> Self {
         let service = Service::new(provider, "registry.terraform.io/harness/harness");
         let capabilities =
-            Capabilities { write_only_attributes_allowed: true, deferral_allowed: false };
+            Capabilities { write_only_attributes_allowed: true, ..Capabilities::default() };
         Self { service, capabilities }
     }
 
@@ -181,6 +182,7 @@ impl Core {
         Some(proto::ClientCapabilities {
             deferral_allowed: self.capabilities.deferral_allowed,
             write_only_attributes_allowed: self.capabilities.write_only_attributes_allowed,
+            store_planned_private: self.capabilities.store_planned_private,
         })
     }
 

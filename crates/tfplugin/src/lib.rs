@@ -89,7 +89,7 @@ pub use raw::RawState;
 pub use registry::{Provider, Registry};
 pub use resource::{
     Applied, ApplyFailure, Create, Delete, Import, Imported, MoveState, Moved, Plan, PlanDestroy,
-    Planned, Read, ReadAnswer, Resource, Update,
+    Planned, PlannedPrivate, Read, ReadAnswer, Resource, Update,
 };
 pub use schema::{
     Attribute, Flaw, IdentityAttribute, IdentityMode, IdentitySchema, Mode, Nesting, Schema,

@@ -51,6 +51,21 @@ pub struct Plan<M> {
     pub proposed: M,
     /// The private state before; during a replacement, the one of the old object.
     pub private: Private,
+    /// What the plan that the user saw has handed over to its apply.
+    pub planned_private: PlannedPrivate,
+}
+
+/// The private state that a plan hands over to its apply. Terraform plans a change for the user to
+/// see, and plans it once more right before it applies it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlannedPrivate {
+    /// The client hands nothing over, and does not say which of the two plans it asks for (Terraform
+    /// before 1.16, OpenTofu).
+    Unsupported,
+    /// The user will see this plan.
+    Absent,
+    /// Terraform is about to apply. This is what the plan that the user saw returned.
+    Present(Private),
 }
 
 /// A planned change.

@@ -93,6 +93,7 @@ impl Inner {
             Some(wire) => Capabilities {
                 write_only_attributes_allowed: wire.write_only_attributes_allowed,
                 deferral_allowed: wire.deferral_allowed,
+                store_planned_private: wire.store_planned_private,
             },
             None => self.configured_for.get().copied().unwrap_or_default(),
         };

@@ -20,6 +20,28 @@ struct Planned {
     diagnostics: Diagnostics,
 }
 
+/// What a plan starts from.
+struct Before {
+    value: Value,
+    private: Private,
+    identity: Option<Value>,
+}
+
+impl Before {
+    fn nothing() -> Self {
+        Self { value: Value::Null, private: Private::default(), identity: None }
+    }
+
+    fn of(state: Option<&State>) -> Self {
+        match state {
+            Some(State { value, private, identity, .. }) => {
+                Self { value: value.clone(), private: private.clone(), identity: identity.clone() }
+            }
+            None => Self::nothing(),
+        }
+    }
+}
+
 impl Core {
     /// Plans a configuration over what is stored. A replacement is planned twice, as core does.
     pub async fn plan(
@@ -30,24 +52,20 @@ impl Core {
     ) -> Result<PlanOutcome, Failure> {
         self.validate(ty, config).await?;
         let Some(prior) = prior else {
-            let planned =
-                self.plan_once(ty, config, &Value::Null, Private::default(), None).await?;
+            let planned = self.plan_once(ty, config, &Before::nothing(), &[]).await?;
             return Ok(planned.outcome(Action::Create, Vec::new()));
         };
         if prior.tainted {
             // The object is to go, so core plans as if there were none, and without its private
             // state: that never reaches the delete.
-            let planned =
-                self.plan_once(ty, config, &Value::Null, Private::default(), None).await?;
+            let planned = self.plan_once(ty, config, &Before::nothing(), &[]).await?;
             return Ok(planned.outcome(Action::Replace, Vec::new()));
         }
-        let private = prior.private.clone();
-        let identity = prior.identity.as_ref();
-        let first = self.plan_once(ty, config, &prior.value, private, identity).await?;
+        let first = self.plan_once(ty, config, &Before::of(Some(prior)), &[]).await?;
         let counting = counting_paths(&first, &prior.value)?;
         if !counting.is_empty() {
-            let private = first.private.clone();
-            let second = self.plan_once(ty, config, &Value::Null, private, None).await?;
+            let before = Before { private: first.private.clone(), ..Before::nothing() };
+            let second = self.plan_once(ty, config, &before, &[]).await?;
             let outcome = second.outcome(Action::Replace, counting);
             // What the second answer warns of is not shown.
             return Ok(PlanOutcome { diagnostics: first.diagnostics, ..outcome });
@@ -65,9 +83,9 @@ impl Core {
         prior: &State,
     ) -> Result<PlanOutcome, Failure> {
         self.validate(ty, config).await?;
-        let (private, identity) = (prior.private.clone(), prior.identity.as_ref());
-        let first = self.plan_once(ty, config, &prior.value, private, identity).await?;
-        let second = self.plan_once(ty, config, &Value::Null, first.private, None).await?;
+        let first = self.plan_once(ty, config, &Before::of(Some(prior)), &[]).await?;
+        let before = Before { private: first.private, ..Before::nothing() };
+        let second = self.plan_once(ty, config, &before, &[]).await?;
         // What the second answer warns of is not shown.
         let outcome = second.outcome(Action::Replace, Vec::new());
         Ok(PlanOutcome { diagnostics: first.diagnostics, ..outcome })
@@ -88,6 +106,7 @@ impl Core {
                 prior.identity.as_ref(),
                 resource.identity_type(),
             )?,
+            planned_private: Vec::new(),
         };
         let answer = wire::answered(self.client().plan_resource_change(request).await)?;
         let diagnostics = wire::accepted(answer.diagnostics, Some(prior.clone()))?;
@@ -110,10 +129,10 @@ impl Core {
         &self,
         ty: &str,
         config: &Value,
-        prior: &Value,
-        private: Private,
-        identity: Option<&Value>,
+        before: &Before,
+        planned_private: &[u8],
     ) -> Result<Planned, Failure> {
+        let Before { value: prior, private, identity } = before;
         let resource = self.resource(ty)?;
         let value_type = resource.value_type();
         let config = conformed(config, value_type)?;
@@ -128,7 +147,8 @@ impl Core {
             config: Some(wire::encode(&config, value_type)?),
             prior_private: private.to_bytes(),
             client_capabilities: self.capabilities(),
-            prior_identity: wire::encode_identity(identity, resource.identity_type())?,
+            prior_identity: wire::encode_identity(identity.as_ref(), resource.identity_type())?,
+            planned_private: planned_private.to_vec(),
         };
         let answer = wire::answered(self.client().plan_resource_change(request).await)?;
         let diagnostics = wire::accepted(answer.diagnostics, None)?;
@@ -180,12 +200,11 @@ impl Core {
         prior: Option<&State>,
         plan: &PlanOutcome,
     ) -> Result<Outcome, Failure> {
-        let before = prior.map_or(Value::Null, |prior| prior.value.clone());
-        let private = prior.map(|prior| prior.private.clone()).unwrap_or_default();
-        let identity = prior.and_then(|prior| prior.identity.as_ref());
+        let before = Before::of(prior);
         // What could not be planned again is not written, and stays stored as it was.
-        let again = self.plan_once(ty, config, &before, private, identity).await;
+        let again = self.plan_once(ty, config, &before, &self.handed_over(plan)).await;
         let again = again.map_err(|failure| failure.keeping(prior))?;
+        let before = before.value;
         let problems = contradictions(&plan.planned, &again.state);
         if !problems.is_empty() {
             let problems = problems.join("\n");
@@ -211,6 +230,15 @@ impl Core {
         diagnostics.extend(outcome.diagnostics);
         outcome.diagnostics = diagnostics;
         Ok(outcome)
+    }
+
+    /// What the plan returned, for a client that brings it back. Such a client never gets none.
+    fn handed_over(&self, plan: &PlanOutcome) -> Vec<u8> {
+        match self.capabilities.store_planned_private {
+            true if plan.private.is_empty() => b"{}".to_vec(),
+            true => plan.private.to_bytes(),
+            false => Vec::new(),
+        }
     }
 
     async fn write(

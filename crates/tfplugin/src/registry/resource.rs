@@ -188,6 +188,7 @@ impl<R: Resource> AnyResource for Erased<R> {
                 prior: request.prior.map(typed).transpose()?,
                 proposed: typed(request.proposed)?,
                 private: request.private,
+                planned_private: request.planned_private,
             };
             let planned = self.resource.plan(ctx, request, notices).await?;
             let Planned { state, private, requires_replace, identity } = planned;

@@ -6,10 +6,12 @@ use super::wire::{
     decode_identity, decode_object, decode_present, decode_private, encode, encode_identity, null,
 };
 use super::{Inner, proto};
+use crate::context::Context;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::path::AttributePath;
+use crate::private::Private;
 use crate::registry::resource::AnyResource;
-use crate::resource::{Plan, PlanDestroy};
+use crate::resource::{Plan, PlanDestroy, PlannedPrivate};
 use crate::value::Value;
 
 impl Inner {
@@ -47,6 +49,7 @@ impl Inner {
             prior,
             proposed: stripped(proposed, &*resource),
             private: private.clone(),
+            planned_private: planned_private(&request.planned_private, &context)?,
         };
         let planned = resource.plan(&context, question, told).await?;
         let state = planned.state.conform(ty).map_err(|mismatch| {
@@ -58,13 +61,31 @@ impl Inner {
             requires_replace: replacements(planned.requires_replace, &*resource)?,
             // Copied forward also without a prior state: during a replacement this is what
             // reaches the delete of the old object.
-            planned_private: planned.private.over(private).to_bytes(),
+            planned_private: handed_over(&planned.private.over(private), &context),
             diagnostics: Vec::new(),
             planned_identity: encode_identity(
                 planned.identity.or(identity),
                 resource.identity_type(),
             )?,
         })
+    }
+}
+
+/// What Terraform brings back from the plan that the user saw.
+fn planned_private(bytes: &[u8], context: &Context) -> Result<PlannedPrivate, Diagnostics> {
+    Ok(match (bytes.is_empty(), context.capabilities().store_planned_private) {
+        (false, _) => PlannedPrivate::Present(decode_private(bytes)?),
+        (true, true) => PlannedPrivate::Absent,
+        (true, false) => PlannedPrivate::Unsupported,
+    })
+}
+
+/// Terraform brings back no planned private state at all in the plans that users see. So a client
+/// that brings it back is never answered without any: an object without keys stands for none.
+fn handed_over(private: &Private, context: &Context) -> Vec<u8> {
+    match private.to_bytes() {
+        bytes if bytes.is_empty() && context.capabilities().store_planned_private => b"{}".to_vec(),
+        bytes => bytes,
     }
 }
 

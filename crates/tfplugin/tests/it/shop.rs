@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use tfplugin::{
     Applied, ApplyFailure, Attribute, AttributePath, Context, Create, Data, DataSource, Delete,
     Diagnostic, Diagnostics, Function, FunctionError, Import, Imported, Parameter, Plan, Planned,
-    Private, Provider, Read, ReadAnswer, Registry, Resource, Schema, Signature, Type, Update,
-    Value,
+    PlannedPrivate, Private, Provider, Read, ReadAnswer, Registry, Resource, Schema, Signature,
+    Type, Update, Value,
 };
 
 /// What is on the shelves, by id: name, and price.
@@ -174,7 +174,16 @@ impl Resource for Good {
             }
             _ => {}
         }
-        Ok(Planned { state, private: request.private, requires_replace, identity: None })
+        let mut private = request.private;
+        match &request.planned_private {
+            PlannedPrivate::Unsupported => {}
+            PlannedPrivate::Absent => private.set("offer", &state.price.known().copied()).unwrap(),
+            PlannedPrivate::Present(plan) => {
+                let offer = plan.get::<i64>("offer").unwrap().unwrap_or_default();
+                notices.push(Diagnostic::warning(format!("Offered at {offer}"), ""));
+            }
+        }
+        Ok(Planned { state, private, requires_replace, identity: None })
     }
 
     async fn create(

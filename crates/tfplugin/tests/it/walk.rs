@@ -76,6 +76,28 @@ async fn plans_in_one_process_and_applies_in_another() {
 }
 
 #[tokio::test]
+async fn what_a_plan_hands_over_reaches_its_apply_and_is_not_stored() {
+    let shelves = Shelves::default();
+    let newer = Capabilities { store_planned_private: true, ..Capabilities::default() };
+    let planner = core(&shelves, Fault::None).with_capabilities(newer);
+    let applier = core(&shelves, Fault::None).with_capabilities(newer);
+    let told = |told: &tfplugin::Diagnostics| -> Vec<String> {
+        told.iter().map(|one| one.summary.clone()).collect()
+    };
+    let plan = planner.plan(GOOD, &good("tea", 3), None).await.unwrap();
+    assert_eq!(told(&plan.diagnostics), Vec::<String>::new());
+    let made = applier.apply(GOOD, &good("tea", 3), None, &plan).await.unwrap();
+    assert_eq!(told(&made.diagnostics), ["Offered at 3"]);
+    let state = made.present().unwrap();
+    assert!(!state.private.contains("offer"));
+    // Also what replaces something else, which the second of two plans hands over.
+    let plan = planner.plan(GOOD, &good("coffee", 4), Some(&state)).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+    let made = applier.apply(GOOD, &good("coffee", 4), Some(&state), &plan).await.unwrap();
+    assert_eq!(told(&made.diagnostics), ["Offered at 4"]);
+}
+
+#[tokio::test]
 async fn uses_write_only_values_and_stores_none() {
     let shelves = Shelves::default();
     let core = core(&shelves, Fault::None);

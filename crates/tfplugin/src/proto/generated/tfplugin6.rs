@@ -126,6 +126,9 @@ pub struct ClientCapabilities {
     pub deferral_allowed: bool,
     #[prost(bool, tag = "2")]
     pub write_only_attributes_allowed: bool,
+    /// The private state of a plan comes back in `planned_private` of the apply's plan request.
+    #[prost(bool, tag = "3")]
+    pub store_planned_private: bool,
 }
 /// Has the fields of google.protobuf.Timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -470,6 +473,8 @@ pub struct PlanResourceChangeRequest {
     pub client_capabilities: ::core::option::Option<ClientCapabilities>,
     #[prost(message, optional, tag = "8")]
     pub prior_identity: ::core::option::Option<IdentityData>,
+    #[prost(bytes = "vec", tag = "9")]
+    pub planned_private: ::prost::alloc::vec::Vec<u8>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PlanResourceChangeResponse {

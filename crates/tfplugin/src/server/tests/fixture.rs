@@ -6,8 +6,8 @@ use crate::proto::tfplugin6::provider_server::ProviderServer;
 use crate::server::{MESSAGE_LIMIT, Service};
 use crate::{
     Applied, ApplyFailure, Attribute, Context, Create, Data, Delete, Diagnostic, Diagnostics,
-    IdentityMode, IdentitySchema, Plan, Planned, Private, Provider, Read, ReadAnswer, Registry,
-    Resource, Schema, Type, Update, Value,
+    IdentityMode, IdentitySchema, Plan, Planned, PlannedPrivate, Private, Provider, Read,
+    ReadAnswer, Registry, Resource, Schema, Type, Update, Value,
 };
 
 pub(super) struct Faulty;
@@ -89,7 +89,14 @@ impl Resource for Thing {
         notices: &mut Diagnostics,
     ) -> Result<Planned<ThingModel>, Diagnostics> {
         let text = request.config.text.as_str().unwrap_or_default();
-        notices.push(Diagnostic::warning("Planned", "It was planned."));
+        let handed_over = match &request.planned_private {
+            PlannedPrivate::Unsupported => "unsupported".to_owned(),
+            PlannedPrivate::Absent => "absent".to_owned(),
+            PlannedPrivate::Present(private) => {
+                private.entries().map(|(key, _)| key).collect::<Vec<_>>().join(", ")
+            }
+        };
+        notices.push(Diagnostic::warning("Planned", handed_over));
         match text {
             "panic" => panic!("the resource was told to"),
             "fail without a word" => return Err(Diagnostics::new()),

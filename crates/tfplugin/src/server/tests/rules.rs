@@ -23,8 +23,8 @@ async fn refuses_write_only_values_where_they_would_be_stored() {
         type_name: "faulty_thing".into(),
         config: encoded(thing("x", Value::from("s"), Value::Null)),
         client_capabilities: Some(proto::ClientCapabilities {
-            deferral_allowed: false,
             write_only_attributes_allowed: allowed,
+            ..Default::default()
         }),
     };
     let answer = client().validate_resource_config(request(false)).await.unwrap().into_inner();
@@ -43,6 +43,27 @@ async fn copies_private_state_forward_that_the_resource_does_not_mention() {
     let answer =
         client().apply_resource_change(create("fail half way")).await.unwrap().into_inner();
     assert!(Private::from_bytes(&answer.private).unwrap().contains("planned"));
+}
+
+#[tokio::test]
+async fn planned_private_state_says_which_of_the_two_plans_this_is() {
+    let told = async |store_planned_private, planned_private| {
+        let capabilities =
+            proto::ClientCapabilities { store_planned_private, ..Default::default() };
+        let request = proto::PlanResourceChangeRequest {
+            client_capabilities: Some(capabilities),
+            planned_private,
+            ..plan("x")
+        };
+        let answer = client().plan_resource_change(request).await.unwrap().into_inner();
+        (answer.diagnostics[0].detail.clone(), answer.planned_private)
+    };
+    assert_eq!(told(false, Vec::new()).await, ("unsupported".to_owned(), Vec::new()));
+    // The resource keeps nothing, and the plan of the apply is known all the same.
+    let (phase, handed_over) = told(true, Vec::new()).await;
+    assert_eq!((phase.as_str(), handed_over.as_slice()), ("absent", &b"{}"[..]));
+    assert_eq!(told(true, handed_over).await.0, "", "present, without keys");
+    assert_eq!(told(true, private("k")).await.0, "k");
 }
 
 #[tokio::test]
