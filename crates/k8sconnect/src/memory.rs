@@ -184,10 +184,14 @@ impl Memory {
         self.content().looked_for.insert(id.to_owned());
     }
 
-    /// Whether this process has refreshed the resource with this id, or tried to.
-    pub(crate) fn has_looked_for(&self, id: &str) -> bool {
+    /// Whether this process has refreshed the resource with this id, or tried to; without an id, any
+    /// resource that state holds.
+    pub(crate) fn has_refreshed(&self, id: Option<&tfplugin::Value<String>>) -> bool {
         let content = self.content();
-        content.ids.contains(id) || content.looked_for.contains(id)
+        match id.map(|id| id.as_str().unwrap_or_default()) {
+            Some(id) => content.ids.contains(id) || content.looked_for.contains(id),
+            None => !content.ids.is_empty(),
+        }
     }
 
     /// Whether this process has read the object of the resource with this id.

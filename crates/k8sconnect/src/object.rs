@@ -26,6 +26,7 @@ use tfplugin::{
 };
 
 use crate::connect;
+use crate::plan_phase::Handover;
 use crate::session::Session;
 use crate::terms::Terms;
 
@@ -95,20 +96,23 @@ impl Resource for ObjectResource {
 
     async fn plan(
         &self,
-        ctx: &Context,
+        _ctx: &Context,
         request: Plan<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<ObjectModel>, Diagnostics> {
         let named = body::named(&request.config);
         let holder = request.prior.as_ref().and_then(Holder::of);
-        let mut planned = plan::plan(ctx, &self.session, request, notices).await;
-        if let (Some(holder), Ok(plan)) = (holder, &planned)
-            && let Err(contradiction) = holder.plans(&self.session, plan)
-        {
-            planned = Err(contradiction);
-        }
+        let prior = request.prior.as_ref();
+        let was_read = self.session.memory.has_refreshed(prior.map(|prior| &prior.id));
+        let handover = Handover::of(&request.planned_private, was_read)?;
+        let planned = plan::plan(&handover.phase, &self.session, request, notices).await;
         *notices = named(std::mem::take(notices));
-        planned.map_err(named)
+        let mut planned = planned.map_err(&named)?;
+        handover.end(&mut planned.private, notices)?;
+        if let Some(holder) = holder {
+            holder.plans(&self.session, &planned).map_err(named)?;
+        }
+        Ok(planned)
     }
 
     async fn plan_destroy(

@@ -27,6 +27,7 @@ use tfplugin::{
     PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update,
 };
 
+use crate::plan_phase::Handover;
 use crate::session::Session;
 use crate::{connect, messages};
 
@@ -86,11 +87,16 @@ impl Resource for PatchResource {
 
     async fn plan(
         &self,
-        ctx: &Context,
+        _ctx: &Context,
         request: Plan<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<PatchModel>, Diagnostics> {
-        plan::plan(ctx, &self.session, request, notices).await
+        let prior = request.prior.as_ref();
+        let was_read = self.session.memory.has_refreshed(prior.map(|prior| &prior.id));
+        let handover = Handover::of(&request.planned_private, was_read)?;
+        let mut planned = plan::plan(&handover.phase, &self.session, request, notices).await?;
+        handover.end(&mut planned.private, notices)?;
+        Ok(planned)
     }
 
     async fn plan_destroy(

@@ -27,6 +27,7 @@ pub(crate) use self::asked::Asked;
 use self::model::WaitModel;
 use self::stored::Waited;
 use crate::guard::{self, Unread};
+use crate::plan_phase::Handover;
 use crate::session::Session;
 use crate::{connect, dynamic, messages};
 
@@ -105,7 +106,12 @@ impl Resource for WaitResource {
         request: Plan<WaitModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<WaitModel>, Diagnostics> {
-        plan::plan(&self.session, request, notices).await
+        let prior = request.prior.as_ref();
+        let was_read = self.session.memory.has_refreshed(prior.map(|prior| &prior.id));
+        let handover = Handover::of(&request.planned_private, was_read)?;
+        let mut planned = plan::plan(&handover.phase, &self.session, request, notices).await?;
+        handover.end(&mut planned.private, notices)?;
+        Ok(planned)
     }
 
     async fn create(

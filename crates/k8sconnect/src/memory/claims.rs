@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8sconnect_core::identity::ID_ANNOTATION;
 use serde_json::Value;
+use tfplugin::Private;
 
 use super::{Memory, fingerprint};
 
@@ -111,22 +112,21 @@ impl Memory {
 
     /// Notes what the plan of the resource with this id hands on in private. A replacement is
     /// planned once more, as a creation, and given just that.
-    pub(crate) fn note_handed_on(&self, private: &[u8], id: &str) {
+    pub(crate) fn note_handed_on(&self, private: &Private, id: &str) {
         if !private.is_empty() {
-            self.content().claims.handed_on.insert(fingerprint(private), id.to_owned());
+            self.content().claims.handed_on.insert(entries(private), id.to_owned());
         }
     }
 
     /// The id of the resource that a creation replaces, by what its plan handed on.
-    pub(crate) fn replaced_by(&self, private: &[u8]) -> Option<String> {
-        self.content().claims.handed_on.get(&fingerprint(private)).cloned()
+    pub(crate) fn replaced_by(&self, private: &Private) -> Option<String> {
+        self.content().claims.handed_on.get(&entries(private)).cloned()
     }
+}
 
-    /// Whether this process has read anything that state holds, as a plan does and an apply does
-    /// not.
-    pub(crate) fn has_read_any(&self) -> bool {
-        !self.content().ids.is_empty()
-    }
+/// Stands for what private state holds, however it is written.
+fn entries(private: &Private) -> u64 {
+    fingerprint(&private.entries().collect::<Vec<_>>())
 }
 
 impl Claims {
@@ -249,10 +249,12 @@ mod tests {
     #[test]
     fn a_replacement_is_known_by_what_its_plan_handed_on() {
         let memory = Memory::default();
-        memory.note_handed_on(b"of a", "a");
-        memory.note_handed_on(b"", "b");
-        assert_eq!(memory.replaced_by(b"of a").as_deref(), Some("a"));
-        assert_eq!(memory.replaced_by(b""), None, "nothing is handed on to an ordinary creation");
+        let mut private = Private::default();
+        memory.note_handed_on(&private, "b");
+        assert_eq!(memory.replaced_by(&private), None, "an ordinary creation is handed nothing");
+        private.set("of", &"a").unwrap();
+        memory.note_handed_on(&private, "a");
+        assert_eq!(memory.replaced_by(&private).as_deref(), Some("a"));
     }
 
     #[test]

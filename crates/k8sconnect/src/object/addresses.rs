@@ -48,7 +48,7 @@ impl Holder {
         if self.protected {
             session.memory.note_protected(&self.uid);
         }
-        session.memory.note_handed_on(&planned.private.to_bytes(), &self.id);
+        session.memory.note_handed_on(&planned.private, &self.id);
         Ok(())
     }
 }

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use k8sconnect_cluster::{Cluster, Kind, Location, NotYet, Placed};
 use k8sconnect_core::identity::{Gvk, ObjectKey};
-use tfplugin::{Context, Diagnostics};
+use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
-use crate::moment::Moment;
 use crate::place::place;
+use crate::plan_phase::PlanPhase;
 use crate::session::Session;
 
 /// How long the server may take to serve a kind whose definition is there.
@@ -35,16 +35,14 @@ pub(super) fn note_written(session: &Session, cluster: &Cluster, location: &Loca
 
 /// Whether the definition of a kind is planned to be made, and has not been made yet.
 pub(super) fn is_to_be_remade(
-    ctx: &Context,
+    phase: &PlanPhase,
     session: &Session,
     cluster: &Cluster,
     kind: &Kind,
 ) -> bool {
     let (memory, host) = (&session.memory, cluster.host());
     let key = ObjectKey { gvk: Gvk::definition(), namespace: None, name: kind.definition_name() };
-    memory.is_made(host, &key)
-        && !memory.has_defined(host, &kind.gvk.group)
-        && Moment::of_creation(ctx, session) != Moment::Applying
+    memory.is_made(host, &key) && !memory.has_defined(host, &kind.gvk.group) && !phase.is_apply()
 }
 
 /// Whether another definition than the one that the server answers by will judge what is planned. Only
@@ -53,17 +51,17 @@ pub(super) fn is_to_change(
     session: &Session,
     cluster: &Cluster,
     kind: &Kind,
-    moment: Moment,
+    phase: &PlanPhase,
 ) -> bool {
     let (memory, host) = (&session.memory, cluster.host());
-    moment == Moment::Planning
+    *phase == PlanPhase::Plan
         && memory.redefines(host, kind)
         && !memory.has_defined(host, &kind.gvk.group)
 }
 
 /// Finds the kind of what is to be made. In an apply, one that has a definition is waited for.
 pub(super) async fn placed(
-    ctx: &Context,
+    phase: &PlanPhase,
     session: &Session,
     cluster: &Cluster,
     key: &ObjectKey,
@@ -74,8 +72,8 @@ pub(super) async fn placed(
         return Ok(placed);
     };
     let written = session.memory.has_defined(cluster.host(), &key.gvk.group);
-    let applying = Moment::of_creation(ctx, session) == Moment::Applying;
-    let expected = written || applying && matches!(cluster.is_defined(&key.gvk).await, Ok(true));
+    let expected =
+        written || phase.is_apply() && matches!(cluster.is_defined(&key.gvk).await, Ok(true));
     if !expected {
         return Ok(placed);
     }

@@ -17,7 +17,7 @@ use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::plan::{Decision, Planner};
 use k8sconnect_core::rejection::Status;
 use serde_json::Value as Json;
-use tfplugin::{AttributePath, Context, Diagnostic, Diagnostics, Plan, Planned, Value};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics, Plan, Planned, Value};
 
 use super::blast;
 use super::body::{self, Given};
@@ -30,7 +30,7 @@ use crate::memory::Outlook;
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
-use crate::moment::Moment;
+use crate::plan_phase::{PlanPhase, PlanRecord};
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
@@ -40,19 +40,19 @@ use crate::{MANAGER, messages};
 const UNBORN: &str = "00000000-0000-0000-0000-000000000000";
 
 pub(crate) async fn plan(
-    ctx: &Context,
+    phase: &PlanPhase,
     session: &Session,
     request: Plan<ObjectModel>,
     notices: &mut Diagnostics,
 ) -> Result<Planned<ObjectModel>, Diagnostics> {
-    let Plan { config, prior, proposed, private } = request;
+    let Plan { config, prior, proposed, private, .. } = request;
     let held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
     if let Some(held) = &held {
         session.memory.note_planned(held.id(), "");
     }
     let identify = held.is_none();
     let predecessor = match identify {
-        true => session.memory.replaced_by(&private.to_bytes()),
+        true => session.memory.replaced_by(&private),
         false => None,
     };
     let planned = |state| {
@@ -81,7 +81,7 @@ pub(crate) async fn plan(
         None => desired,
     };
     // Terraform validates twice a run, so it is told here, with the body that brings it.
-    if held.as_ref().is_none_or(|held| brings_oddities(session, &config, held, &desired)) {
+    if held.as_ref().is_none_or(|held| brings_oddities(phase, &config, held, &desired)) {
         let attribute = match config.yaml_body_wo.is_null() {
             true => body::attribute(&config),
             false => Attribute::WriteOnly,
@@ -106,12 +106,12 @@ pub(crate) async fn plan(
             whereabouts::check_before_replacing(session, &cluster, way, held).await?;
             whereabouts::look_before_replacing(&cluster, way, held).await?;
         }
-        match Moment::of(ctx, session, held.id()) {
-            Moment::Applying => {
+        match phase {
+            PlanPhase::ApplyReplan(_) => {
                 return Err(messages::object::identity_known_late(held.key(), &changes).into());
             }
-            Moment::Unclear => notices.push(messages::object::if_applying(held.key())),
-            Moment::Planning => {}
+            PlanPhase::Unknown => notices.push(messages::object::if_applying(held.key())),
+            PlanPhase::Plan => {}
         }
         notices.push(messages::object::identity_changes(held.key(), &changes));
         tell_of_late_terms(&config, held, notices);
@@ -120,7 +120,7 @@ pub(crate) async fn plan(
             session.memory.note_left_behind(held.uid());
         }
         blast::tell(session, held, Fate::Replaced, notices).await;
-        tell_of_successor(ctx, session, &config, held, desired, &proposed, notices).await;
+        tell_of_successor(phase, session, &config, held, desired, &proposed, notices).await;
         return Ok(replaced(planned(later(proposed, None)), Forcing::Body));
     }
     let (terms, reach) =
@@ -144,7 +144,7 @@ pub(crate) async fn plan(
     let desired = desired.hiding(&terms.hidden);
     let cluster = session.cluster(&connection).await?;
     let way = held.as_ref().map_or(Way::AsBefore, |held| way(&config, held));
-    let asked = Asked { ctx, session, cluster: &cluster, way, desired: &desired, terms: &terms };
+    let asked = Asked { phase, session, cluster: &cluster, way, desired: &desired, terms: &terms };
     let Some(held) = &held else {
         let predecessor = predecessor.as_deref();
         return Ok(planned(creation::plan(&asked, predecessor, proposed, notices).await?));
@@ -154,7 +154,11 @@ pub(crate) async fn plan(
     }
     whereabouts::check(session, &cluster, way, held).await?;
     match change::plan(&asked, held, proposed, notices).await? {
-        Change::InPlace(state) => Ok(planned(*state)),
+        Change::InPlace { state, compared } => {
+            let mut planned = planned(*state);
+            PlanRecord::note_compared(&mut planned.private, compared)?;
+            Ok(planned)
+        }
         Change::Replacement(state) => {
             protected(&config, held)?;
             held.way_to_end(session)?;
@@ -173,7 +177,7 @@ pub(crate) async fn plan(
 /// Tells what the plan of the successor will tell: of the second half of a replacement the user hears
 /// errors only. Those are left to it.
 async fn tell_of_successor(
-    ctx: &Context,
+    phase: &PlanPhase,
     session: &Session,
     config: &ObjectModel,
     held: &Held,
@@ -188,7 +192,7 @@ async fn tell_of_successor(
     };
     let desired = desired.hiding(&terms.hidden);
     let way = way(config, held);
-    let asked = Asked { ctx, session, cluster: &cluster, way, desired: &desired, terms: &terms };
+    let asked = Asked { phase, session, cluster: &cluster, way, desired: &desired, terms: &terms };
     let mut foretold = Diagnostics::new();
     let successor = creation::plan(&asked, Some(held.id()), proposed.clone(), &mut foretold).await;
     if successor.is_ok() {
@@ -272,7 +276,11 @@ fn tell_of_late_terms(config: &ObjectModel, held: &Held, notices: &mut Diagnosti
 
 /// How a change is to be made.
 enum Change {
-    InPlace(Box<ObjectModel>),
+    InPlace {
+        state: Box<ObjectModel>,
+        /// The version of the object whose owners were compared with those that this leaves.
+        compared: Option<String>,
+    },
     Replacement(Box<ObjectModel>),
 }
 
@@ -297,7 +305,7 @@ fn replaced(mut planned: Planned<ObjectModel>, forcing: Forcing) -> Planned<Obje
 /// Whether a plan is the one to tell what is odd about the body: not where the body has been told
 /// of before, nor in an apply, whose plan has told it.
 fn brings_oddities(
-    session: &Session,
+    phase: &PlanPhase,
     config: &ObjectModel,
     held: &Held,
     desired: &Manifest,
@@ -305,7 +313,7 @@ fn brings_oddities(
     let odd = |manifest: &Manifest| {
         manifest.boolean_keys().iter().map(|(written, _)| written.clone()).collect::<Vec<_>>()
     };
-    session.memory.has_read(held.id())
+    *phase == PlanPhase::Plan
         && !is_same_version(config, held)
         && odd(desired) != odd(&held.manifest)
 }
@@ -319,7 +327,7 @@ fn is_same_version(config: &ObjectModel, held: &Held) -> bool {
 
 /// What a plan is asked to bring about, and where.
 pub(crate) struct Asked<'a> {
-    pub(crate) ctx: &'a Context,
+    pub(crate) phase: &'a PlanPhase,
     pub(crate) session: &'a Session,
     pub(crate) cluster: &'a Cluster,
     pub(crate) way: Way,
@@ -349,9 +357,9 @@ impl Asked<'_> {
 
     /// What is told where a dry-run has to wait for something. What was known in the plan that the user
     /// saw must not become unknown in that of the apply: a webhook that fails now fails the write too.
-    fn blindly(&self, why: NotYet, moment: Moment) -> Result<Diagnostic, Diagnostics> {
-        match (why, moment) {
-            (NotYet::Webhook { status }, Moment::Applying | Moment::Unclear) => {
+    fn blindly(&self, why: NotYet, phase: &PlanPhase) -> Result<Diagnostic, Diagnostics> {
+        match (why, phase) {
+            (NotYet::Webhook { status }, PlanPhase::ApplyReplan(_) | PlanPhase::Unknown) => {
                 Err(messages::refusal::refused(self.desired, &status).into())
             }
             (why, _) => Ok(messages::object::planned_blind(self.key(), &why)),

@@ -6,30 +6,31 @@ mod target;
 
 use k8sconnect_cluster::{Location, Scope, Targets};
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::patch::Patch;
+use k8sconnect_core::patch::{Kept, Patch};
 use serde_json::{Value as Json, json};
-use tfplugin::{AttributePath, Context, Diagnostics, Plan, Planned, Private, Value};
+use tfplugin::{AttributePath, Diagnostics, Plan, Planned, Private, Value};
 
 use super::held::Held;
 use super::model::PatchModel;
+use super::stored::SinceApply;
 use super::trial::{Remembered, Trial};
 use super::{foresight, outlook, upgrade};
 use crate::connect::Reach;
 use crate::guard::Way;
 use crate::memory::{Claim, Outlook};
-use crate::messages;
-use crate::moment::Moment;
+use crate::plan_phase::{self, PlanPhase};
 use crate::session::Session;
-use asked::Asked;
+use crate::{leaves, messages};
+use asked::{Asked, settled};
 use target::{at_last, changed_parts, check_whereabouts, look, not_there, standing};
 
 pub(crate) async fn plan(
-    ctx: &Context,
+    phase: &PlanPhase,
     session: &Session,
     request: Plan<PatchModel>,
     notices: &mut Diagnostics,
 ) -> Result<Planned<PatchModel>, Diagnostics> {
-    let Plan { config, prior, proposed, private } = request;
+    let Plan { config, prior, proposed, private, .. } = request;
     let mut held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
     let planned = |state| Planned {
         state,
@@ -53,12 +54,12 @@ pub(crate) async fn plan(
             let found = look(session, &targets, &held.key, Some(held), way).await?;
             check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
         }
-        match Moment::of(ctx, session, held.id()) {
-            Moment::Applying => {
+        match phase {
+            PlanPhase::ApplyReplan(_) => {
                 return Err(messages::patch::target_known_late(&held.key, key).into());
             }
-            Moment::Unclear => notices.push(messages::patch::if_applying(&held.key)),
-            Moment::Planning => {}
+            PlanPhase::Unknown => notices.push(messages::patch::if_applying(&held.key)),
+            PlanPhase::Plan => {}
         }
         notices.push(messages::patch::another_target(&held.key, key));
         notices.extend(outlook::end(session, held).await);
@@ -75,7 +76,7 @@ pub(crate) async fn plan(
         }
         return Ok(planned(later(proposed, held.as_ref())));
     };
-    notices.extend(odd(session, &config, held.as_ref(), &patch));
+    notices.extend(odd(phase, &config, held.as_ref(), &patch));
     let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
         notices.push(messages::object::terms_unknown(&["cluster"]));
         return Ok(planned(later(proposed, held.as_ref())));
@@ -84,21 +85,24 @@ pub(crate) async fn plan(
     let key = &held.as_ref().map_or(key, |held| &held.key).clone();
     let targets = Targets::from(&*session.cluster(&connection).await?);
     let way = held.as_ref().map_or(Way::AsBefore, |held| way(&config, held));
+    if let Some(held) = held.as_ref().filter(|held| is_as_left(session, held, &proposed, &patch)) {
+        claim(session, &targets, &held.location(&targets).await?.key())?;
+        return Ok(planned(settled(proposed, held)));
+    }
     let mut found = look(session, &targets, key, held.as_ref(), way).await?;
     if let Some(held) = &held {
         check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
     }
-    // Terraform plans again while it applies, in a process that reads nothing, and allows deferrals
-    // only then. What was known in the plan that the user saw must not become unknown.
-    let read = held.as_ref().is_some_and(|held| session.memory.has_read(held.id()));
-    // OpenTofu says neither. What state holds was there when it was last read, so that an apply is
-    // refused, and so is a plan that does not read.
-    let unclear = |held: &Held| Moment::of(ctx, session, held.id()) == Moment::Unclear;
-    if ctx.capabilities().deferral_allowed && !read || held.as_ref().is_some_and(unclear) {
-        found = Some(at_last(&targets, key, held.as_ref(), found).await?);
+    // What was known in the plan that the user saw must not become unknown in the apply. The target of a
+    // patch that state holds was there at the last read.
+    match (phase, &held) {
+        (PlanPhase::ApplyReplan(_), _) | (PlanPhase::Unknown, Some(_)) => {
+            found = Some(at_last(&targets, key, held.as_ref(), found).await?);
+        }
+        (PlanPhase::Plan, _) | (PlanPhase::Unknown, None) => {}
     }
-    // OpenTofu does not say that it applies; a plan without a refresh may as well be refused.
-    if let (Some(held), Some((_, live, _)), false) = (&held, &found, read)
+    if *phase != PlanPhase::Plan
+        && let (Some(held), Some((_, live, _))) = (&held, &found)
         && foresight::are_other_items(&patch, held, live)
     {
         return Err(messages::patch::changed_since(key).into());
@@ -107,9 +111,7 @@ pub(crate) async fn plan(
         Some((location, ..)) => location.key(),
         None => standing(&targets, key).await,
     };
-    if session.memory.claim_target(targets.host(), &means) == Claim::HeldTwice {
-        return Err(messages::addresses::made_and_patched(&means).into());
-    }
+    claim(session, &targets, &means)?;
     let Some((location, live, seen)) = found else {
         notices.push(not_there(&targets, key).await);
         return Ok(planned(later(proposed, held.as_ref())));
@@ -128,14 +130,37 @@ pub(crate) async fn plan(
         upgrade::recover(held, &targets, &location, &live).await;
     }
     let (targets, location, patch) = (&targets, &location, &patch);
-    let moment = Moment::of_creation(ctx, session);
-    let asked = Asked { session, targets, location, patch, trail: &trail, moment };
+    let asked = Asked { session, targets, location, patch, trail: &trail, phase };
     let adoption = Adoption::of(&config);
     let state = match &held {
         Some(held) => asked.change(held, proposed, live, seen, adoption, notices).await?,
         None => asked.creation(proposed, live, adoption, notices).await?,
     };
     Ok(planned(state))
+}
+
+/// Whether a plan that does not read has nothing to do: the last read or write found everything as the
+/// patch left it, state shows that, and nothing else is wanted.
+fn is_as_left(session: &Session, held: &Held, proposed: &PatchModel, patch: &Patch) -> bool {
+    let was_left = |(former, kept): (&Patch, &Kept)| {
+        let kept = kept.texts.iter().map(|(path, text)| (path.shown(), text.clone())).collect();
+        *former == held.scoped(patch.clone())
+            && leaves::texts(&held.model.managed_state_projection) == Some(kept)
+    };
+    let target = held.stored.target.as_ref();
+    !session.memory.has_read(held.id())
+        && held.stored.unread.is_none()
+        && settled(proposed.clone(), held) == held.model
+        && target.is_some_and(|target| target.since_apply == SinceApply::Unchanged)
+        && held.past().is_some_and(was_left)
+}
+
+/// Refuses to patch what another address of this run creates.
+fn claim(session: &Session, targets: &Targets, means: &ObjectKey) -> Result<(), Diagnostics> {
+    match session.memory.claim_target(targets.host(), means) {
+        Claim::HeldTwice => Err(messages::addresses::made_and_patched(means).into()),
+        Claim::Clear | Claim::Lost => Ok(()),
+    }
 }
 
 /// Notes that the target may become anything, for whoever waits for something of it.
@@ -174,8 +199,8 @@ async fn foretell(
         Some((location, live, _)) => {
             let patch = settled_in(&location, patch, notices, None);
             let (targets, location, patch) = (&targets, &location, &patch);
-            let moment = Moment::Planning;
-            let asked = Asked { session, targets, location, patch, trail, moment };
+            let phase = &PlanPhase::Plan;
+            let asked = Asked { session, targets, location, patch, trail, phase };
             let adoption = Adoption::of(config);
             asked.creation(PatchModel::default(), live, adoption, notices).await.map(drop)
         }
@@ -205,10 +230,9 @@ fn settled_in(
 
 /// What is odd about the text: told with the text that brings it, and not again by the apply.
 /// Terraform validates twice a run, so it is not told there.
-fn odd(session: &Session, config: &PatchModel, held: Option<&Held>, patch: &Patch) -> Diagnostics {
-    let is_told = |held: &Held| {
-        held.model.written() == config.written() || !session.memory.has_read(held.id())
-    };
+fn odd(phase: &PlanPhase, config: &PatchModel, held: Option<&Held>, patch: &Patch) -> Diagnostics {
+    let is_told =
+        |held: &Held| held.model.written() == config.written() || *phase != PlanPhase::Plan;
     if held.is_some_and(is_told) {
         return Diagnostics::new();
     }
@@ -277,9 +301,9 @@ pub(crate) fn recall(session: &Session, slot: &str) -> Option<(Json, Remembered)
 /// How the two halves of a replacement know each other: Terraform hands what the plan of the old
 /// patch kept to that of the new one. Where nothing is kept, the configuration must do.
 fn trail(private: &Private, config: &PatchModel) -> String {
-    match private.is_empty() {
-        true => format!("{:?} {:?}", config.target, config.written()),
-        false => String::from_utf8_lossy(&private.to_bytes()).into_owned(),
+    match plan_phase::kept(private).as_slice() {
+        [] => format!("{:?} {:?}", config.target, config.written()),
+        kept => format!("{kept:?}"),
     }
 }
 

@@ -9,7 +9,7 @@ use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 use super::foresight;
 use super::held::Held;
 use super::model::PatchModel;
-use super::stored::SeenTarget;
+use super::stored::{SeenTarget, SinceApply};
 use super::upgrade;
 use crate::guard::{self, Absence, Unread};
 use crate::look::{Look, look};
@@ -96,6 +96,7 @@ pub(crate) async fn read(
             resource_version: seen,
             content,
             successor: uid.map(ToOwned::to_owned),
+            since_apply: since_apply(&held, &live)?,
             ..target.clone()
         });
         held.stored.save(&mut private)?;
@@ -127,9 +128,22 @@ async fn take_over(
         resource_version: None,
         content: None,
         successor: None,
+        since_apply: SinceApply::Changed,
     });
     held.stored.cluster = guard::remember(targets, held.stored.cluster.take()).await;
     Ok(())
+}
+
+/// For a plan that does not read.
+fn since_apply(held: &Held, live: &Json) -> Result<SinceApply, Diagnostics> {
+    let Some((patch, kept)) = held.past().filter(|_| held.is_same_object(live)) else {
+        return Ok(SinceApply::Changed);
+    };
+    let settled = patch.is_settled(kept, held.stored.key.as_ref(), live, &held.manager());
+    match settled.map_err(|error| messages::object::ownership_unreadable(&held.key, &error))? {
+        true => Ok(SinceApply::Unchanged),
+        false => Ok(SinceApply::Changed),
+    }
 }
 
 /// Keeps what state has, and has the plan know that nobody looked.

@@ -55,6 +55,24 @@ pub(crate) struct SeenTarget {
     /// A hash of what positions in it meant.
     #[serde(default)]
     pub(crate) content: Option<String>,
+    #[serde(default, skip_serializing_if = "SinceApply::is_unchanged")]
+    pub(crate) since_apply: SinceApply,
+}
+
+/// What the last read or write found since the last write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SinceApply {
+    /// Every field of the patch is as the last write left it.
+    #[default]
+    Unchanged,
+    Changed,
+}
+
+impl SinceApply {
+    fn is_unchanged(&self) -> bool {
+        *self == Self::Unchanged
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -192,6 +210,7 @@ mod tests {
                 successor: Some("v".into()),
                 resource_version: Some("7".into()),
                 content: Some("c0ffee".into()),
+                since_apply: SinceApply::Changed,
             }),
             key: Some(ConcealmentKey([7; 32])),
             cluster: Some("0f3a".into()),

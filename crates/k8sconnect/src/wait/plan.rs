@@ -19,6 +19,7 @@ use super::stored::{Outcome, Waited};
 use crate::connect::Reach;
 use crate::guard::Unread;
 use crate::memory::Outlook;
+use crate::plan_phase::PlanPhase;
 use crate::session::Session;
 use crate::{dynamic, messages};
 
@@ -26,11 +27,12 @@ use crate::{dynamic, messages};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) async fn plan(
+    phase: &PlanPhase,
     session: &Session,
     request: Plan<WaitModel>,
     notices: &mut Diagnostics,
 ) -> Result<Planned<WaitModel>, Diagnostics> {
-    let Plan { config, prior, proposed, private } = request;
+    let Plan { config, prior, proposed, private, .. } = request;
     let asked = Asked::read(&config)?;
     let awaited = match &asked {
         Some(asked) if !asked.goal.hands_on() => Value::Null,
@@ -50,18 +52,17 @@ pub(crate) async fn plan(
     let result = match asked.filter(|_| is_known(&config)) {
         None => Value::Unknown,
         Some(asked) => {
-            let has_read = prior.id.as_str().is_some_and(|id| session.memory.has_read(id));
             let touch = touched(session, &config, &asked, &prior.result);
-            if let (Some(Touch::Withheld(why)), true) = (&touch, has_read) {
+            if let (Some(Touch::Withheld(why)), true) = (&touch, *phase == PlanPhase::Plan) {
                 notices.push(messages::wait::withheld(&asked, why));
             }
             let last = Waited::load(&private)?;
             let failed = last.as_ref().is_some_and(|last| last.outcome == Outcome::Failed);
-            // Terraform plans once more while it applies, in a process that reads nothing. What was
-            // planned as a change and comes to none, by what is known now, had something unknown in
-            // it: what another process did to the object, only the object tells.
+            // What was planned as a change and comes to none, by what is known now, had something
+            // unknown in it: what another process did to the object, only the object tells.
+            let may_apply = *phase != PlanPhase::Plan;
             let unseen =
-                Unread::load(&private)?.is_some() || (!has_read && is_same(&prior, &proposed));
+                Unread::load(&private)?.is_some() || (may_apply && is_same(&prior, &proposed));
             if waits_again(session, &prior, &config) {
                 awaited
             } else if failed

@@ -30,6 +30,7 @@ mod logins;
 mod memory;
 mod passing;
 mod patch;
+mod plan_phase;
 mod reading;
 mod refusals;
 mod replacement;

@@ -78,6 +78,13 @@ impl Workspace {
         self.runner.destroy().await.unwrap().successful().unwrap()
     }
 
+    /// Whether the tool hands the private state of a plan to its apply: Terraform 1.16 and later.
+    pub(crate) async fn hands_over(&self) -> bool {
+        let version = self.runner.run(&["version"]).await.unwrap().stdout;
+        let minor = version.strip_prefix("Terraform v1.").and_then(|rest| rest.split('.').next());
+        minor.is_some_and(|minor| minor.parse::<u32>().unwrap() >= 16)
+    }
+
     /// A plan that must find something to do.
     pub(crate) async fn plan_changes(&self) -> Plan {
         self.plan(PlanOutcome::Changes).await

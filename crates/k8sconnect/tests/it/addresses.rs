@@ -2,8 +2,8 @@
 //! its address makes anew.
 
 use serde_json::{Value as Json, json};
-use tfplugin::harness::{Action, Core, State};
-use tfplugin::{Capabilities, Data, Value};
+use tfplugin::harness::{Action, Core, PlanOutcome, State};
+use tfplugin::{Data, Value};
 
 use crate::world::{OBJECT, World, value};
 
@@ -283,21 +283,27 @@ async fn what_is_in_the_way_during_an_apply_is_refused_by_the_write_alone() {
     let fixed = |text: &str| format!("{text}immutable: true\n");
     let world = World::new().await;
     let body = fixed(&world.config_map("it"));
-    run(&world).await.create(OBJECT, &config(&body, json!({}))).await.unwrap();
+    let state = run(&world).await.create(OBJECT, &config(&body, json!({}))).await.unwrap();
     let changed = body.replace("hello", "goodbye");
+    let newest = async || {
+        let core = world.newest_core();
+        core.configure(value(&json!({ "cluster": world.by_token() }))).await.unwrap();
+        core
+    };
     // An error of the plan would leave state without the old object.
     for attributes in [json!({}), json!({ "adopt": true })] {
-        let core = run(&world).await.with_capabilities(Capabilities {
-            write_only_attributes_allowed: true,
-            deferral_allowed: true,
-        });
         let config = config(&changed, attributes);
-        let plan = core.plan(OBJECT, &config, None).await.unwrap();
-        let refused = core.apply(OBJECT, &config, None, &plan).await.unwrap_err();
+        let core = newest().await;
+        let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::Replace);
+        // With `create_before_destroy` the old object is still there.
+        let plan = PlanOutcome { action: Action::Create, ..plan };
+        let refused = newest().await.apply(OBJECT, &config, None, &plan).await.unwrap_err();
         says(&refused.to_string(), &["create_before_destroy", "field is immutable"]);
         assert!(!refused.to_string().contains("adopt"), "no way out: {refused}");
         assert!(refused.stored().is_none());
-        // OpenTofu does not say that it applies.
+        // Others do not say that they apply.
         let core = run(&world).await;
         let plan = core.plan(OBJECT, &config, None).await.unwrap();
         says(&format!("{:?}", plan.diagnostics), &["exists already and cannot be changed"]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use testkit::{Filter, Target, Validity};
 use tfplugin::harness::{Action, State};
-use tfplugin::{Capabilities, Data, Value};
+use tfplugin::{Data, Value};
 
 use crate::world::{OBJECT, World, value};
 
@@ -153,14 +153,15 @@ async fn an_expired_token_in_state_keeps_the_object_and_the_plan_looks_by_the_ne
     let target = Target::new("v1", "ConfigMap", world.namespace.name(), "settings");
     let rival = world.cluster.act_as("rival");
     rival.merge_patch(&target, json!({ "data": { "greeting": "bye" } })).await.unwrap();
-    let core = world.core();
+    let core = world.newest_core();
     let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
     let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
     let told = format!("{:?}", plan.diagnostics);
     assert!(told.contains("rival"), "{told}");
-    let applying = Capabilities { write_only_attributes_allowed: true, deferral_allowed: true };
-    let core = world.core().with_capabilities(applying);
+    let core = world.newest_core();
     let applied = core.apply(OBJECT, &config, Some(&read), &plan).await.unwrap();
+    let told = format!("{:?}", applied.diagnostics);
+    assert!(!told.contains("rival"), "the plan told it: {told}");
     let state = applied.present().unwrap();
     let live = world.cluster.read(&target).await.unwrap().unwrap();
     assert_eq!(live["data"]["greeting"], "hello");

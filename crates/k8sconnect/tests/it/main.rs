@@ -31,6 +31,7 @@ mod nulls;
 mod ownership;
 mod passing;
 mod patch;
+mod plan_phase;
 mod proof;
 mod readiness;
 mod redefined;

@@ -86,6 +86,10 @@ impl Ward {
         self.world.core()
     }
 
+    pub(crate) fn newest_core(&self) -> Core {
+        self.world.newest_core()
+    }
+
     pub(crate) async fn live(&self) -> Json {
         self.world.cluster.read(&self.target).await.unwrap().unwrap()
     }

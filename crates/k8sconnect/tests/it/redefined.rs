@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use testkit::Target;
+use tfplugin::Value;
 use tfplugin::harness::{Action, Core, PlanOutcome, State};
-use tfplugin::{Capabilities, Value};
 
 use crate::patch::said;
 use crate::unserved::{definition, widget};
@@ -17,11 +17,11 @@ struct Story {
     definition: State,
 }
 
-/// Who runs the provider: only one of the two says that it applies.
+/// Who runs the provider: only the newest says that it applies.
 #[derive(Clone, Copy, Debug)]
 enum Client {
-    Terraform,
-    OpenTofu,
+    Newest,
+    Other,
 }
 
 /// How long a server may take to go by another definition.
@@ -56,12 +56,11 @@ impl Story {
         self.world.config(&text.replace("{size: 1}", &spec))
     }
 
-    /// A process that applies.
-    fn applying(&self, client: Client) -> Core {
-        self.world.core().with_capabilities(Capabilities {
-            write_only_attributes_allowed: true,
-            deferral_allowed: matches!(client, Client::Terraform),
-        })
+    fn core(&self, client: Client) -> Core {
+        match client {
+            Client::Newest => self.world.newest_core(),
+            Client::Other => self.world.core(),
+        }
     }
 
     async fn end(self) {
@@ -88,12 +87,12 @@ async fn read(core: &Core, state: &State) -> State {
 
 #[tokio::test]
 async fn what_is_made_anew_with_its_definition_lives_where_the_new_one_says() {
-    for client in [Client::Terraform, Client::OpenTofu] {
+    for client in [Client::Newest, Client::Other] {
         let story = Story::new().await;
         let widget = story.widget("x");
         let state = story.world.core().create(OBJECT, &widget).await.unwrap();
 
-        let core = story.world.core();
+        let core = story.core(client);
         let held = read(&core, &story.definition).await;
         let clusterwide = story.definition("Cluster");
         let first = core.plan(OBJECT, &clusterwide, Some(&held)).await.unwrap();
@@ -102,7 +101,7 @@ async fn what_is_made_anew_with_its_definition_lives_where_the_new_one_says() {
         let second = core.plan_replacement(OBJECT, &widget, &state).await.unwrap();
         assert_eq!(second.planned.attribute("object_ref"), Some(&Value::Unknown));
 
-        let core = story.applying(client);
+        let core = story.core(client);
         core.destroy(OBJECT, &state).await.unwrap();
         core.apply(OBJECT, &clusterwide, Some(&held), &first).await.unwrap();
         let second = PlanOutcome { action: Action::Create, ..second };
@@ -118,10 +117,10 @@ async fn what_is_made_anew_with_its_definition_lives_where_the_new_one_says() {
 
 #[tokio::test]
 async fn what_joins_while_its_definition_is_made_anew_is_promised_nothing_and_made() {
-    for client in [Client::Terraform, Client::OpenTofu] {
+    for client in [Client::Newest, Client::Other] {
         let story = Story::new().await;
         let (widget, same) = (story.widget("x"), story.definition("Namespaced"));
-        let core = story.world.core();
+        let core = story.core(client);
         let held = read(&core, &story.definition).await;
         // Nothing tells that the definition goes, where it is planned later.
         let early = core.plan(OBJECT, &story.widget("early"), None).await.unwrap();
@@ -135,7 +134,7 @@ async fn what_joins_while_its_definition_is_made_anew_is_promised_nothing_and_ma
         assert!(told.contains("cannot be planned in full yet"), "{told}");
         assert!(told.contains("definition is made anew in this run"), "{told}");
 
-        let core = story.applying(client);
+        let core = story.core(client);
         core.apply(OBJECT, &same, Some(&held), &first).await.unwrap();
         for (name, plan) in [("early", early), ("x", second)] {
             let made = core.apply(OBJECT, &story.widget(name), None, &plan).await;
@@ -149,13 +148,13 @@ async fn what_joins_while_its_definition_is_made_anew_is_promised_nothing_and_ma
 /// Terraform calls an inconsistent final plan.
 #[tokio::test]
 async fn what_changes_together_with_its_definition_is_promised_nothing() {
-    for client in [Client::Terraform, Client::OpenTofu] {
+    for client in [Client::Newest, Client::Other] {
         let story = Story::of(|world| shelves(world, &json!({"type": "string"}))).await;
         let state = story.world.core().create(OBJECT, &story.shelf("x", 1)).await.unwrap();
         let new = shelves(&story.world, &json!({"type": "string", "default": "oak"}));
         let new = story.world.config(&new.to_string());
 
-        let core = story.world.core();
+        let core = story.core(client);
         let (held, state) = (read(&core, &story.definition).await, read(&core, &state).await);
         let first = core.plan(OBJECT, &new, Some(&held)).await.unwrap();
         let untouched = core.plan(OBJECT, &story.shelf("x", 1), Some(&state)).await.unwrap();
@@ -169,7 +168,7 @@ async fn what_changes_together_with_its_definition_is_promised_nothing() {
             assert!(told.contains("its definition changes too"), "{told}");
         }
 
-        let core = story.applying(client);
+        let core = story.core(client);
         core.apply(OBJECT, &new, Some(&held), &first).await.unwrap();
         let both = [("x", 2, Some(&state), changed), ("z", 1, None, made)];
         for (name, size, prior, plan) in both {

@@ -129,8 +129,7 @@ async fn every_leaf_of_every_kind_can_be_hidden_and_shown_again_without_a_change
 async fn a_client_that_would_store_what_is_write_only_is_refused() {
     let world = World::new().await;
     let kind = &world.kinds()[0];
-    let none = Capabilities { write_only_attributes_allowed: false, deferral_allowed: false };
-    let core = world.core().with_capabilities(none);
+    let core = world.core().with_capabilities(Capabilities::default());
     let refused = core.validate(OBJECT, &never_stored(&world, kind, "1")).await.unwrap_err();
     assert!(
         refused.to_string().contains("A write-only attribute cannot be used here"),

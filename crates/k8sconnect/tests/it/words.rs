@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Filter, Target};
 use tfplugin::harness::{Action, Core, State};
-use tfplugin::{Capabilities, Diagnostics, Value};
+use tfplugin::{Diagnostics, Value};
 
 use crate::patch::{object, refused, said};
 use crate::world::{OBJECT, World, value};
@@ -84,13 +84,14 @@ async fn what_is_protected_is_not_promised_a_replacement() {
         ])
     };
     let state = world.core().create(OBJECT, &protected(&body)).await.unwrap();
-    // Only an apply plans without a read and allows deferrals.
-    let applying = world.core().with_capabilities(Capabilities {
-        write_only_attributes_allowed: true,
-        deferral_allowed: true,
-    });
+    // What needs a replacement is known in the apply only.
+    let core = world.newest_core();
+    let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+    let open = world
+        .config_with([("yaml_body", Value::Unknown), ("delete_protection", Value::from(true))]);
+    let plan = core.plan(OBJECT, &open, Some(&read)).await.unwrap();
     let changed = protected(&body.replace("hello", "good day"));
-    let told = refused(applying.plan(OBJECT, &changed, Some(&state)).await);
+    let told = refused(world.newest_core().apply(OBJECT, &changed, Some(&read), &plan).await);
     assert!(told.contains("but is protected from deletion"), "{told}");
     assert!(!told.contains("Run apply again"), "{told}");
 }

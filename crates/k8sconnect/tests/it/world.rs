@@ -11,7 +11,7 @@ use testkit::specimens::documents::Tier;
 use testkit::sweep::configuration;
 use testkit::{ControlPlane, Target, TestNamespace};
 use tfplugin::harness::{Core, Failure, State};
-use tfplugin::{Data, Diagnostics, Value};
+use tfplugin::{Capabilities, Data, Diagnostics, Value};
 
 pub(crate) use testkit::faults::life::value;
 pub(crate) use testkit::sweep::OBJECT;
@@ -41,6 +41,16 @@ impl World {
     /// A provider that has just been started.
     pub(crate) fn core(&self) -> Core {
         Core::new(K8sConnect::default())
+    }
+
+    /// The same, run by a client that hands the private state of a plan to its apply (Terraform 1.16).
+    /// The others say nothing of the phase.
+    pub(crate) fn newest_core(&self) -> Core {
+        self.core().with_capabilities(Capabilities {
+            write_only_attributes_allowed: true,
+            store_planned_private: true,
+            ..Capabilities::default()
+        })
     }
 
     /// The configuration of one object.

@@ -18,12 +18,12 @@ use crate::leaves;
 use crate::memory::{Outlook, Recollection, Seen};
 use crate::messages::import::Body;
 use crate::messages::refusal::Subject;
-use crate::moment::Moment;
 use crate::object::definitions;
 use crate::object::held::Held;
 use crate::object::home;
 use crate::object::model::ObjectModel;
 use crate::object::read::{seen_of, version_of};
+use crate::plan_phase::PlanPhase;
 use crate::terms::Protection;
 use crate::{MANAGER, messages};
 
@@ -46,7 +46,7 @@ pub(super) async fn plan(
             }
             // Nothing is asked for, and a destruction is planned after a plan like this one.
             notices.push(messages::served::has_moved(asked.desired, &served));
-            return Ok(Change::InPlace(Box::new(settled(proposed, held))));
+            return Ok(unchanged(proposed, held));
         }
         // Of an import, what it takes over is told with the rest.
         if !held.is_untouched() {
@@ -57,14 +57,15 @@ pub(super) async fn plan(
     let (mut ignoring, unseen) = asked.terms.ignoring(asked.desired, &held.stored.yielded);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     if unseen.is_empty() && glance(planner, asked, held, read.as_ref())? == Glance::Settled {
-        return Ok(Change::InPlace(Box::new(settled(proposed, held))));
+        return Ok(unchanged(proposed, held));
     }
     let read = read.map(|seen| seen.live);
     if !asked.desired.is_whole() {
         notices.push(messages::object::body_unknown());
         tell_at_stake(held, read.as_ref(), notices)?;
         note(asked, held, &location, Outlook::Open);
-        return Ok(Change::InPlace(Box::new(later(proposed, Some(held)))));
+        let state = Box::new(later(proposed, Some(held)));
+        return Ok(Change::InPlace { state, compared: None });
     }
     let for_write = match &read {
         None if asked.terms.ignores_any() => for_write(asked, held, &location).await?,
@@ -82,6 +83,7 @@ pub(super) async fn plan(
         planner.content(asked.desired, Some(held.prior()), live).map_err(unreadable)?;
     let guard = Guard::Uid(held.uid());
     let mut state = later(proposed, Some(held));
+    let mut compared = None;
     let to = Recipient { location: &location, held: Some(held), guard, live };
     let observation = asked.observe_shared(planner, to, &mut content).await?;
     if is_miss(&observation) {
@@ -90,7 +92,7 @@ pub(super) async fn plan(
     match observation {
         Observation::Answered(answer) => {
             let told = match read {
-                None if is_to_be_told(held, &answer.object) => match for_write {
+                None if is_to_be_told(asked.phase, held, &answer.object) => match for_write {
                     Some(live) => Some(live),
                     None => look(asked, &location).await?,
                 },
@@ -99,6 +101,7 @@ pub(super) async fn plan(
             let decided =
                 asked.decide(&location, planner, Some(held), told.as_ref(), &answer, notices);
             let decision = decided.await?;
+            compared = version_of(told.as_ref().unwrap_or(&answer.object));
             if let Some(live) = &told {
                 let attempt = Attempt { location: &location, live, content: &content };
                 let told = swallowed::told(asked, planner, held, attempt, &answer.object).await?;
@@ -139,7 +142,7 @@ pub(super) async fn plan(
                 asked.session.memory.note_mended(asked.cluster.host(), object, &mended);
                 let changes = held.model.managed_state_projection.known() != Some(&map);
                 state.managed_state_projection = match held.stored.unread {
-                    None if changes && is_redefined(asked, held, &location) => {
+                    None if changes && is_redefined(asked, &location) => {
                         notices.push(messages::object::planned_before_its_definition(key));
                         Value::Unknown
                     }
@@ -149,8 +152,7 @@ pub(super) async fn plan(
             }
         }
         Observation::NotYet(why) => {
-            let moment = Moment::of(asked.ctx, asked.session, held.id());
-            notices.push(asked.blindly(why, moment)?);
+            notices.push(asked.blindly(why, asked.phase)?);
             tell_at_stake(held, read.as_ref(), notices)?;
             note(asked, held, &location, Outlook::Open);
         }
@@ -187,28 +189,34 @@ pub(super) async fn plan(
                 Refusal::Replace(warning) => warning,
                 Refusal::Error(error) => return Err(error),
             };
-            match Moment::of(asked.ctx, asked.session, held.id()) {
-                Moment::Applying if is_protected(asked, held) => {
+            match asked.phase {
+                PlanPhase::ApplyReplan(_) if is_protected(asked, held) => {
                     return Err(messages::deletion::protected_from_replacement(key).into());
                 }
-                Moment::Applying => {
+                PlanPhase::ApplyReplan(_) => {
                     let late = messages::replacement::immutable_known_late(asked.desired, &warning);
                     return Err(late.into());
                 }
-                Moment::Unclear => notices.push(messages::object::if_applying(key)),
-                Moment::Planning => {}
+                PlanPhase::Unknown => notices.push(messages::object::if_applying(key)),
+                PlanPhase::Plan => {}
             }
             notices.push(warning);
             return Ok(Change::Replacement(Box::new(later(state, None))));
         }
     }
-    Ok(Change::InPlace(Box::new(state)))
+    Ok(Change::InPlace { state: Box::new(state), compared })
 }
 
-/// Whether a process that did not read the object reports who loses what: only if somebody wrote to
-/// the object since the last read, so that the plan cannot have reported it.
-fn is_to_be_told(held: &Held, answer: &Json) -> bool {
-    version_of(answer) != held.stored.seen
+/// Whether a process that did not read the object reports who loses what. An apply does not repeat what
+/// its plan has reported for the version that the plan compared. Where the client does not hand that
+/// over, it is taken to be the version that the last read found.
+fn is_to_be_told(phase: &PlanPhase, held: &Held, answer: &Json) -> bool {
+    let version = version_of(answer);
+    match phase {
+        PlanPhase::ApplyReplan(record) => !record.has_compared(version.as_deref()),
+        PlanPhase::Plan => true,
+        PlanPhase::Unknown => version != held.stored.seen,
+    }
 }
 
 fn tell_at_stake(
@@ -257,7 +265,7 @@ fn unrefreshed(
     let Some(former) = held.model.managed_state_projection.known().filter(|it| **it != map) else {
         return Ok(Value::Unknown);
     };
-    if !asked.session.memory.has_looked_for(held.id()) {
+    if *asked.phase != PlanPhase::Plan {
         return Ok(Value::Known(map));
     }
     let Some(live) = live.filter(|_| held.stored.kept.is_some()) else {
@@ -277,9 +285,8 @@ fn unrefreshed(
 }
 
 /// Whether the definition of the kind will be another one by the time that this is applied.
-fn is_redefined(asked: &Asked<'_>, held: &Held, location: &Location) -> bool {
-    let moment = Moment::of(asked.ctx, asked.session, held.id());
-    definitions::is_to_change(asked.session, asked.cluster, &location.kind, moment)
+fn is_redefined(asked: &Asked<'_>, location: &Location) -> bool {
+    definitions::is_to_change(asked.session, asked.cluster, &location.kind, asked.phase)
 }
 
 /// Whether a replacement is forbidden, as it was configured or as it is now.
@@ -360,6 +367,13 @@ fn glance(
             .glance(desired, prior, live)
             .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error).into()),
     }
+}
+
+/// Nothing would change in the cluster, and there is nothing to report for the version that the last
+/// read or write found.
+fn unchanged(proposed: ObjectModel, held: &Held) -> Change {
+    let state = Box::new(settled(proposed, held));
+    Change::InPlace { state, compared: held.stored.seen.clone() }
 }
 
 /// What is planned where nothing would change in the cluster.

@@ -18,7 +18,6 @@ use crate::leaves;
 use crate::memory::{Claim, Intent, Outlook};
 use crate::messages::addresses::Stage;
 use crate::messages::refusal::Subject;
-use crate::moment::Moment;
 use crate::object::addresses;
 use crate::object::blast;
 use crate::object::definitions;
@@ -26,6 +25,7 @@ use crate::object::model::{ObjectModel, ObjectRef};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::place::location;
+use crate::plan_phase::PlanPhase;
 use crate::terms::{Adoption, Protection};
 use crate::{MANAGER, messages};
 
@@ -41,9 +41,9 @@ pub(super) async fn plan(
     let mut state = later(proposed, None);
     let body = asked.desired.value();
     let claim = |key| asked.session.memory.claim_creation(asked.cluster.host(), key, body);
-    let (ctx, session, cluster) = (asked.ctx, asked.session, asked.cluster);
+    let (phase, session, cluster) = (asked.phase, asked.session, asked.cluster);
     let patience = asked.terms.apply_timeout();
-    let kind = match definitions::placed(ctx, session, cluster, key, patience).await? {
+    let kind = match definitions::placed(phase, session, cluster, key, patience).await? {
         Placed::At(kind) => kind,
         Placed::NotYet(_) if claim(key.clone()) == Claim::HeldTwice => {
             return Err(messages::addresses::made_twice(key).into());
@@ -69,7 +69,7 @@ pub(super) async fn plan(
         )
         .into());
     }
-    let remade = definitions::is_to_be_remade(ctx, session, cluster, &location.kind);
+    let remade = definitions::is_to_be_remade(phase, session, cluster, &location.kind);
     if !remade {
         state.object_ref = Value::Known(ObjectRef::to(&location));
     }
@@ -163,12 +163,11 @@ async fn takeover(
     notices: &mut Diagnostics,
 ) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
     let taken = adoption(asked, location, live, notices).await;
-    let moment = Moment::of_creation(asked.ctx, asked.session);
-    let planning = moment == Moment::Planning;
+    let planning = *asked.phase == PlanPhase::Plan;
     if taken.is_ok() || planning || !must_be_replaced(asked, location, live).await? {
         return taken;
     }
-    if moment == Moment::Unclear {
+    if *asked.phase == PlanPhase::Unknown {
         notices.push(messages::addresses::in_the_way(asked.key(), live));
     }
     Ok(Value::Unknown)
@@ -231,16 +230,14 @@ async fn adoption(
 }
 
 fn is_redefined(asked: &Asked<'_>, location: &Location) -> bool {
-    let moment = Moment::of_creation(asked.ctx, asked.session);
-    definitions::is_to_change(asked.session, asked.cluster, &location.kind, moment)
+    definitions::is_to_change(asked.session, asked.cluster, &location.kind, asked.phase)
 }
 
-/// The moment of a creation. The first plan of a configuration may be what looks like an apply of
-/// OpenTofu's.
-fn creating(asked: &Asked<'_>) -> Moment {
-    match Moment::of_creation(asked.ctx, asked.session) {
-        Moment::Unclear => Moment::Planning,
-        moment => moment,
+/// The phase of a creation. The first plan of a configuration reads nothing, as an apply does.
+fn creating<'a>(asked: &Asked<'a>) -> &'a PlanPhase {
+    match asked.phase {
+        PlanPhase::Unknown => &PlanPhase::Plan,
+        phase => phase,
     }
 }
 
@@ -268,19 +265,19 @@ async fn refusal(
         return Err(messages::object::recreated(asked.key(), live).into());
     }
     let exists = |stage| messages::addresses::exists(asked.desired, live, stage).into();
-    match Moment::of_creation(asked.ctx, asked.session) {
+    match asked.phase {
         _ if id_of(live).is_none() => Err(exists(Stage::Plan)),
-        Moment::Planning => Err(exists(Stage::Plan)),
-        Moment::Applying => {
+        PlanPhase::Plan => Err(exists(Stage::Plan)),
+        PlanPhase::ApplyReplan(_) => {
             // Whatever the plan that the user saw has promised for one that was not there then.
             let likely = adoption(asked, location, live, &mut Diagnostics::new()).await;
             Ok(likely.unwrap_or(Value::Unknown))
         }
-        Moment::Unclear if must_be_replaced(asked, location, live).await? => {
+        PlanPhase::Unknown if must_be_replaced(asked, location, live).await? => {
             notices.push(messages::addresses::in_the_way(asked.key(), live));
             Ok(Value::Unknown)
         }
-        Moment::Unclear => Err(exists(Stage::Apply)),
+        PlanPhase::Unknown => Err(exists(Stage::Apply)),
     }
 }
 

@@ -27,7 +27,7 @@ use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
 use crate::patch::note::Note;
 use crate::patch::plan::Adoption;
-use crate::patch::stored::{SeenTarget, Stored};
+use crate::patch::stored::{SeenTarget, SinceApply, Stored};
 use crate::patch::trial::{Remembered, Step, Surgery, Trial};
 use crate::patch::{PATIENCE, TRIES};
 use crate::{guard, leaves, messages};
@@ -301,6 +301,7 @@ impl Job<'_> {
                 successor: None,
                 resource_version: metadata["resourceVersion"].as_str().map(ToOwned::to_owned),
                 content: foresight::content(&done.after, Some(self.key)),
+                since_apply: SinceApply::Unchanged,
             }),
             key: Some(self.key.clone()),
             cluster: guard::remember(

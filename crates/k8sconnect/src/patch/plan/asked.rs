@@ -17,12 +17,12 @@ use crate::memory::Outlook;
 use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::messages::patch::{Going, Stage};
-use crate::moment::Moment;
 use crate::patch::elsewhere::Elsewhere;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
 use crate::patch::trial::{Step, Surgery, Trial};
 use crate::patch::{TRIES, foresight, outlook};
+use crate::plan_phase::PlanPhase;
 use crate::session::Session;
 
 /// What a plan is made of.
@@ -33,8 +33,7 @@ pub(super) struct Asked<'a> {
     pub(super) patch: &'a Patch,
     /// How the plan is known to the other half of a replacement.
     pub(super) trail: &'a str,
-    /// When a patch is planned that state does not hold.
-    pub(super) moment: Moment,
+    pub(super) phase: &'a PlanPhase,
 }
 
 impl Asked<'_> {
@@ -130,12 +129,10 @@ impl Asked<'_> {
         trial.note(String::new(), former).check(key, &trial.answer, Some(held.id()))?;
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
         let version = live["metadata"]["resourceVersion"].as_str();
-        let told_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
-        // Whether the plan that the user saw knew another text or where to look, nobody tells an
-        // apply: what it takes and gives back is better told twice than not at all.
-        let is_news = held.stored.unread.is_some()
-            || held.patch.as_ref().is_none_or(|former| former != self.patch);
-        if seen == Sighting::Refreshed || told_before != version || is_news {
+        let seen_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
+        // An apply does not repeat what its plan has reported for this version. Where the client hands
+        // the warnings of the plan over, it leaves those out.
+        if *self.phase != PlanPhase::Unknown || seen_before != version {
             self.tell(held, &live, &trial, notices).await?;
         }
         remember(self.session, self.patch, Some(held.id()), &live, &trial);
@@ -298,7 +295,7 @@ fn owners_of(model: &PatchModel, trial: &Trial) -> Value<PreviousOwners> {
 }
 
 /// What is planned where nothing would change in the cluster.
-fn settled(proposed: PatchModel, held: &Held) -> PatchModel {
+pub(super) fn settled(proposed: PatchModel, held: &Held) -> PatchModel {
     let model = held.model.clone();
     PatchModel {
         patch: model.patch,

@@ -15,7 +15,6 @@ use super::{Adoption, slot};
 use crate::memory::Succession;
 use crate::messages;
 use crate::messages::patch::Stage;
-use crate::moment::Moment;
 use crate::patch::note::Note;
 use crate::patch::outlook;
 use crate::patch::trial::Trial;
@@ -53,10 +52,9 @@ impl Asked<'_> {
     /// Whether the write is to refuse what other patches hold, and not this plan: during an apply
     /// the other one may be the patch that this one replaces, which state has set aside because of
     /// `create_before_destroy`. An error in a plan would leave it aside for good, one of the write
-    /// does not. OpenTofu does not say that it applies: there the message names the way out.
+    /// does not. Where the client does not say that it applies, the message names the way out.
     pub(super) fn is_left_to_the_write(&self, trial: &Trial, adoption: Adoption) -> bool {
-        !trial.verdict.contested.is_empty()
-            && (self.moment, adoption) == (Moment::Applying, Adoption::Refuse)
+        !trial.verdict.contested.is_empty() && self.phase.is_apply() && adoption == Adoption::Refuse
     }
 
     pub(super) fn contested(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use testkit::{Product, Request, Tool};
+use testkit::{Request, Tool};
 
 use super::round::Round;
 use super::{Clinic, owners};
@@ -88,21 +88,18 @@ async fn a_replacement_that_is_made_first(tool: Tool) {
     says(&run.text, "or set `adopt = true`, so that its fields are handed over");
     never_says(&run.text, "will be patched");
     let adopting = format!("{first}\n  adopt = true");
-    match tool.product() {
+    if clinic.at.hands_over().await {
         // State is as it was.
-        Product::Terraform => {
-            clinic.at.plan_empty().await;
-            clinic.patches(&[("it", text, &adopting)]).at.apply().await;
-        }
+        clinic.at.plan_empty().await;
+        clinic.patches(&[("it", text, &adopting)]).at.apply().await;
+    } else {
         // It does not say when it applies, so that its second plan is refused, which leaves the old
         // patch set aside. The way out that the next plan names works.
-        Product::OpenTofu => {
-            let plan = clinic.at.plan_fails().await;
-            says(&plan.text, "Once it is shown as deposed, only `adopt = true` helps");
-            clinic.patches(&[("it", text, &adopting)]);
-            let run = clinic.at.apply().await;
-            says(&run.text, "1 added, 0 changed, 1 destroyed");
-        }
+        let plan = clinic.at.plan_fails().await;
+        says(&plan.text, "Once it is shown as deposed, only `adopt = true` helps");
+        clinic.patches(&[("it", text, &adopting)]);
+        let run = clinic.at.apply().await;
+        says(&run.text, "1 added, 0 changed, 1 destroyed");
     }
     clinic.at.plan_empty().await;
     let run = clinic.at.runner.apply_with(&replace).await.unwrap().successful().unwrap();
@@ -116,7 +113,13 @@ async fn a_replacement_that_is_made_first(tool: Tool) {
 }
 
 #[tokio::test]
-async fn a_replacement_that_is_made_first_needs_adopt_and_costs_nothing_with_terraform() {
+async fn a_replacement_that_is_made_first_needs_adopt_and_costs_nothing_with_the_newest_terraform()
+{
+    a_replacement_that_is_made_first(Tool::NEWEST_TERRAFORM).await;
+}
+
+#[tokio::test]
+async fn a_replacement_that_is_made_first_needs_adopt_and_says_so_with_earlier_terraform() {
     a_replacement_that_is_made_first(Tool::Terraform).await;
 }
 

@@ -350,13 +350,6 @@ async fn a_whole_life_neither_creates_nor_deletes() {
 
 #[tokio::test]
 async fn a_target_made_anew_or_gone_since_the_plan_is_told_in_our_words() {
-    // Terraform says that it applies, and OpenTofu does not.
-    let applying = |ward: &Ward, deferral_allowed| {
-        ward.core().with_capabilities(tfplugin::Capabilities {
-            write_only_attributes_allowed: true,
-            deferral_allowed,
-        })
-    };
     for (attribute, text) in TEXTS {
         let ward = Ward::config_map().await;
         let state = ward.create(attribute, text).await;
@@ -368,7 +361,7 @@ async fn a_target_made_anew_or_gone_since_the_plan_is_told_in_our_words() {
         let plan = core.plan(PATCH, &config, Some(&read)).await.unwrap();
         ward.remake(&ward.body()).await;
         let is_refused = async || {
-            for core in [applying(&ward, true), applying(&ward, false)] {
+            for core in [ward.newest_core(), ward.core()] {
                 let told = refused(core.apply(PATCH, &config, Some(&read), &plan).await);
                 assert!(told.contains("deleted and made anew, since it was last read"), "{told}");
             }

@@ -3,7 +3,6 @@
 
 use serde_json::json;
 
-use super::meanwhile::applying;
 use super::{PATCH, Ward, said};
 
 #[tokio::test]
@@ -85,14 +84,14 @@ async fn whoever_set_a_field_after_the_plan_that_removes_it_is_named_by_the_appl
     let ward = Ward::config_map().await;
     let state = ward.create("merge_patch", "data: {a: ours}").await;
     let config = ward.config("merge_patch", "data: {a: ours, b: null}");
-    let core = ward.core();
+    let core = ward.newest_core();
     let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
-    core.plan(PATCH, &config, Some(&read)).await.unwrap();
+    let plan = core.plan(PATCH, &config, Some(&read)).await.unwrap();
     let edit = json!({"data": {"b": "edited"}});
     ward.world.cluster.act_as("ed").merge_patch(&ward.target, edit).await.unwrap();
-    // Terraform plans again while it applies, and shows what is said then.
-    let again = applying(&ward).plan(PATCH, &config, Some(&read)).await.unwrap();
-    let told = said(&again.diagnostics);
+    // Terraform plans again before it applies, and shows what is said then.
+    let made = ward.newest_core().apply(PATCH, &config, Some(&read), &plan).await.unwrap();
+    let told = said(&made.diagnostics);
     assert!(told.contains("data.b held by `ed` (Update"), "{told}");
     assert!(told.contains("is now edited will be (absent)"), "{told}");
 }

@@ -3,17 +3,9 @@
 
 use serde_json::{Value as Json, json};
 use testkit::Target;
-use tfplugin::harness::{Action, Core};
+use tfplugin::harness::Action;
 
 use super::{DEPLOYMENT, PATCH, Ward, leaves, object, refused, said};
-
-/// Terraform while it applies: it plans again, and allows deferrals.
-pub(super) fn applying(ward: &Ward) -> Core {
-    ward.core().with_capabilities(tfplugin::Capabilities {
-        write_only_attributes_allowed: true,
-        deferral_allowed: true,
-    })
-}
 
 #[tokio::test]
 async fn what_is_copied_is_what_stands_there_when_it_is_copied() {
@@ -21,10 +13,10 @@ async fn what_is_copied_is_what_stands_there_when_it_is_copied() {
         let ward = Ward::config_map().await;
         let text = format!(r#"[{{"op": "{op}", "from": "/data/b", "path": "/data/copied"}}]"#);
         let config = ward.config("json_patch", &text);
-        let plan = ward.core().plan(PATCH, &config, None).await.unwrap();
+        let plan = ward.newest_core().plan(PATCH, &config, None).await.unwrap();
         let edit = json!({"data": {"b": "edited"}});
         ward.world.cluster.act_as("rival").merge_patch(&ward.target, edit).await.unwrap();
-        let made = applying(&ward).apply(PATCH, &config, None, &plan).await.unwrap();
+        let made = ward.newest_core().apply(PATCH, &config, None, &plan).await.unwrap();
         let state = made.present().unwrap();
         assert_eq!(leaves(&state)["data.copied"], "edited", "{op}");
         assert_eq!(ward.live().await["data"]["copied"], "edited", "{op}");
@@ -40,21 +32,21 @@ async fn positions_that_may_mean_other_items_than_the_plan_showed_are_refused() 
     let image = "/spec/template/spec/containers/0/image";
     let text = format!(r#"[{{"op": "replace", "path": "{image}", "value": "ours"}}]"#);
     let config = ward.config("json_patch", &text);
-    let core = ward.core();
+    let core = ward.newest_core();
     let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
     let plan = core.plan(PATCH, &config, Some(&read)).await.unwrap();
     let front = json!([{"op": "add", "path": "/spec/template/spec/containers/0",
         "value": {"name": "front", "image": "front:1"}}]);
     ward.world.cluster.act_as("injector").json_patch(&ward.target, front).await.unwrap();
-    let told = refused(applying(&ward).apply(PATCH, &config, Some(&read), &plan).await);
+    let told = refused(ward.newest_core().apply(PATCH, &config, Some(&read), &plan).await);
     assert!(told.contains("changed since the plan was made"), "{told}");
     let live = ward.live().await;
     assert_eq!(live["spec"]["template"]["spec"]["containers"][0]["image"], "front:1");
     // What only its controllers write of an object is no reason to refuse.
     let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
-    let plan = ward.plan("json_patch", &text, &read).await.unwrap();
+    let plan = core.plan(PATCH, &config, Some(&read)).await.unwrap();
     ward.world.cluster.act_as("controller").merge_patch(&ward.target, json!({})).await.unwrap();
-    let made = applying(&ward).apply(PATCH, &config, Some(&read), &plan).await.unwrap();
+    let made = ward.newest_core().apply(PATCH, &config, Some(&read), &plan).await.unwrap();
     ward.settled("json_patch", &text, &made.present().unwrap()).await;
 }
 

@@ -53,7 +53,7 @@ impl InProcess<'_> {
         let mut said = words(&plan.diagnostics);
         let ty = self.operation.resource.type_name();
         let applied = match self.provider().await {
-            Ok(core) => self.applying(core).apply(ty, &config, prior.as_ref(), &plan).await,
+            Ok(core) => core.apply(ty, &config, prior.as_ref(), &plan).await,
             Err(failure) => Err(failure),
         };
         match applied {
@@ -101,16 +101,18 @@ impl InProcess<'_> {
         Ok(Some((prior, plan, config)))
     }
 
-    /// Terraform allows deferrals while it applies, and only then; OpenTofu never does.
-    fn applying(&self, core: Core) -> Core {
-        let deferral_allowed = self.tool.product() != Product::OpenTofu;
-        let write_only_attributes_allowed = true;
-        core.with_capabilities(Capabilities { deferral_allowed, write_only_attributes_allowed })
+    /// The newest Terraform hands the private state of a plan to its apply; OpenTofu does not.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            write_only_attributes_allowed: true,
+            store_planned_private: self.tool.product() != Product::OpenTofu,
+            ..Capabilities::default()
+        }
     }
 
     /// A provider that was just started and configured.
     async fn provider(&self) -> Result<Core, Failure> {
-        let core = (self.start)();
+        let core = (self.start)().with_capabilities(self.capabilities());
         let block = json!({ "cluster": { "kubeconfig": self.proxy.kubeconfig() } });
         core.configure(value(&block)).await?;
         Ok(core)
