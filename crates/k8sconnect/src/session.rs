@@ -45,7 +45,8 @@ impl Session {
     /// before it configures the provider, when variables are not known; and again in the plan, which
     /// reads objects, and folds the two. It validates in the apply too, which reads nothing.
     pub(crate) fn stored_credential(&self, cluster: &Value<ClusterModel>) -> Option<Diagnostic> {
-        let is_applying = self.is_configured.load(Ordering::Relaxed) && !self.memory.has_refreshed(None);
+        let is_applying =
+            self.is_configured.load(Ordering::Relaxed) && !self.memory.has_refreshed(None);
         if is_applying || !cluster.known()?.has_credential() {
             return None;
         }
