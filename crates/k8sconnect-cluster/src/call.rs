@@ -25,9 +25,9 @@ pub struct Call {
     pub largest: usize,
 }
 
-/// An API server takes no body of more than 3 MiB, and etcd stores no more than a few MiB, so that
-/// no object comes near this. Everything that is asked at once may be as large together.
-pub const LARGEST_ANSWER: usize = 16 << 20;
+/// An API server takes no body of more than 3 MiB, so that no object comes near this. Ten answers at
+/// once, as many as Terraform asks for, must not cost too much memory.
+pub(crate) const LARGEST_ANSWER: usize = 8 << 20;
 
 impl Call {
     pub fn get(path: impl Into<String>) -> Self {

@@ -122,6 +122,11 @@ impl Cluster {
         self.deadline
     }
 
+    /// What a read may take where nobody set a deadline.
+    pub(crate) fn patience(&self) -> Duration {
+        self.shared.read
+    }
+
     pub(crate) fn kinds(&self) -> &Kinds {
         &self.shared.kinds
     }
@@ -142,6 +147,10 @@ impl Cluster {
         request: impl FnOnce() -> String,
         coming: impl Future<Output = T>,
     ) -> Result<Option<T>, Error> {
+        if self.is_late() {
+            // A timer does not notice where nobody ever pauses.
+            return Ok(None);
+        }
         let late = async {
             match self.deadline {
                 Some(deadline) => sleep_until(deadline).await,

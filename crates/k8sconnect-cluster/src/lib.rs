@@ -47,7 +47,7 @@ mod warnings;
 mod watch;
 
 pub use address::{Location, Within};
-pub use call::{Call, Content, LARGEST_ANSWER, Reply};
+pub use call::{Call, Content, Reply};
 pub use cluster::Cluster;
 pub use connection::{Auth, Connection, Exec, Host, Identity, Impersonation, Tls, Trust};
 pub use contents::{Contents, Gap};

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -60,10 +59,11 @@ impl Budget {
 }
 
 const PAGE: usize = 500;
+const LARGEST_PAGE: usize = 16 << 20;
 const LARGEST_LIST: usize = 64 << 20;
 const MOST_PAGES: usize = 1000;
-/// What a list may take where nobody set a deadline.
-const LIST: Duration = Duration::from_secs(120);
+/// How much longer than a request a list may take where nobody set a deadline.
+const REQUESTS: u32 = 4;
 const METADATA_LIST: &str =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
@@ -89,7 +89,7 @@ impl Cluster {
         detail: Detail,
     ) -> Result<Listed, Error> {
         let began = Instant::now();
-        let deadline = self.deadline().unwrap_or(began + LIST);
+        let deadline = self.deadline().unwrap_or(began + REQUESTS * self.patience());
         let call = first(kind, within, selection, detail);
         let mut pages = Pages::new(budget);
         loop {
@@ -124,7 +124,7 @@ impl Cluster {
 }
 
 fn first(kind: &Kind, within: Within<'_>, selection: Selection<'_>, detail: Detail) -> Call {
-    let mut call = Call::get(within.collection_path(kind));
+    let mut call = Call { largest: LARGEST_PAGE, ..Call::get(within.collection_path(kind)) };
     if detail == Detail::Metadata {
         call.accept = METADATA_LIST;
     }
@@ -202,7 +202,8 @@ impl<'a> Pages<'a> {
     }
 
     fn shrink(&mut self) {
-        self.limit /= 10;
+        // None at all would ask for everything.
+        self.limit = (self.limit / 10).max(1);
     }
 
     fn take(&mut self, list: List, reply: Reply) -> Result<Progress, Excess> {

@@ -283,23 +283,17 @@ impl Lines {
     }
 
     pub(crate) async fn next(&mut self) -> Result<Next, Error> {
-        let (cluster, request) = (self.cluster.clone(), self.request.clone());
-        match cluster.wait(|| request, self.event()).await? {
-            Some(event) => event,
-            None => Ok(Next::Late),
-        }
-    }
-
-    async fn event(&mut self) -> Result<Next, Error> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 self.fruitful = true;
                 return Ok(Next::Event(event));
             }
-            let Some(Ok(frame)) = self.body.frame().await else {
-                return Ok(Next::End);
+            let request = || self.request.clone();
+            let data = match self.cluster.wait(request, self.body.frame()).await? {
+                None => return Ok(Next::Late),
+                Some(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+                Some(Some(Err(_)) | None) => return Ok(Next::End),
             };
-            let Ok(data) = frame.into_data() else { continue };
             match events(&mut self.buffer, &data, LARGEST_ANSWER) {
                 Ok(events) => self.ready.extend(events),
                 Err(Broken::NoJson) => return Ok(Next::End),

@@ -15,7 +15,11 @@ pub fn parse(text: &str) -> Option<SystemTime> {
         "Z" | "z" => 0,
         _ => {
             let (hours, minutes) = zone[1..].split_once(':')?;
-            let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
+            let (hours, minutes) = (hours.parse::<u8>().ok()?, minutes.parse::<u8>().ok()?);
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            let minutes = i64::from(hours) * 60 + i64::from(minutes);
             minutes * if zone.starts_with('-') { -60 } else { 60 }
         }
     };
@@ -88,6 +92,17 @@ mod tests {
         assert_eq!(seconds("2026-11-15T08:00:00.123456Z"), Some(1_794_729_600));
         assert_eq!(seconds("2026-11-15T09:30:00+01:30"), Some(1_794_729_600));
         assert_eq!(seconds("2026-11-15T00:00:00-08:00"), Some(1_794_729_600));
+    }
+
+    #[test]
+    fn an_offset_that_no_clock_has_is_none() {
+        for offset in
+            ["+24:00", "+00:60", "-256:00", "+9223372036854775807:00", "+00:9223372036854775807"]
+        {
+            assert_eq!(seconds(&format!("2026-11-15T08:00:00{offset}")), None, "{offset}");
+        }
+        assert_eq!(seconds("2026-11-15T22:00:00+14:00"), Some(1_794_729_600));
+        assert!(seconds("4294967295-12-31T23:59:4294967295-23:59").is_some());
     }
 
     #[test]

@@ -125,3 +125,59 @@ async fn what_a_proxy_answers_is_told_and_tried_again_only_where_it_may_pass() {
         assert_eq!(asked.load(Ordering::Relaxed) > 1, again, "{told}");
     }
 }
+
+/// A server that begins an answer to everything at once, and goes on with a byte now and then.
+async fn dripping(words: &'static str) -> Cluster {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let _ = stream.read(&mut [0; 4096]).await;
+                let _ = stream.write_all(words.as_bytes()).await;
+                while stream.write_all(b" ").await.is_ok() {
+                    sleep(Duration::from_millis(50)).await;
+                }
+            });
+        }
+    });
+    impatient(&Connection::to(host.parse().unwrap()))
+}
+
+#[tokio::test]
+async fn an_answer_that_drips_has_the_time_of_the_request_and_no_more() {
+    for words in ["HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", "HTTP/1.1 200 OK\r\nX:"] {
+        let cluster = dripping(words).await;
+        let (took, errors) = all_ask(&cluster, 3).await;
+        assert!(took < PATIENCE * 2, "{took:?}");
+        assert!(errors.iter().all(|it| matches!(it, Error::Timeout { .. })), "{errors:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_pages_of_a_list_share_one_deadline() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut page = 0;
+        while let Ok((mut stream, _)) = listener.accept().await {
+            page += 1;
+            let list = format!("{{\"metadata\": {{\"continue\": \"{page}\"}}, \"items\": []}}");
+            let _ = stream.read(&mut [0; 4096]).await;
+            sleep(PATIENCE / 4).await;
+            let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length:";
+            let _ =
+                stream.write_all(format!("{head} {}\r\n\r\n{list}", list.len()).as_bytes()).await;
+        }
+    });
+    let cluster = impatient(&Connection::to(host.parse().unwrap()));
+    let gvk = Gvk::new("v1", "ConfigMap");
+    let kind = crate::Kind { gvk, plural: "configmaps".into(), scope: crate::Scope::Namespaced };
+    let began = Instant::now();
+    let (within, all) = (crate::Within::Everywhere, crate::Selection::default());
+    let listed = cluster.list(&kind, within, all, crate::Detail::Full).await;
+    let error = listed.unwrap_err();
+    assert!(matches!(error, Error::Timeout { .. }), "{error}");
+    let took = began.elapsed();
+    assert!(took >= PATIENCE * 3 && took < PATIENCE * 5, "{took:?}");
+}

@@ -15,6 +15,7 @@ mod documented;
 mod documents;
 mod drift;
 mod elsewhere;
+mod endless;
 mod ephemeral;
 mod hidden;
 mod ignoring;

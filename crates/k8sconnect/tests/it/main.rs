@@ -17,6 +17,7 @@ mod drift;
 mod edits;
 mod elsewhere;
 mod emptied;
+mod endless;
 mod entangled;
 mod faults;
 mod field_sets;

@@ -1,5 +1,7 @@
 //! What is said of a way to a cluster that leads nowhere, before anything is asked.
 
+use k8sconnect_cluster::Excess;
+
 use super::*;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
@@ -39,5 +41,19 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             paths: vec!["/nowhere/a".into(), "/nowhere/b".into()],
         },
     ];
-    told.iter().map(connection::unusable).collect()
+    told.iter().map(connection::unusable).chain(excesses()).collect()
+}
+
+fn excesses() -> impl Iterator<Item = Diagnostic> {
+    let all = [
+        Excess::Answer { limit: 8 << 20 },
+        Excess::List { limit: 64 << 20 },
+        Excess::Pages { limit: 1000 },
+        Excess::Circle,
+        Excess::Event { limit: 8 << 20 },
+    ];
+    all.into_iter().map(|excess| {
+        let (host, request) = ("https://k.example".into(), "GET /api/v1/pods".into());
+        connection::failed(&Error::TooMuch { host, request, excess })
+    })
 }
