@@ -15,6 +15,29 @@ use self::family::Family;
 
 mod family;
 
+/// What Terraform tells a provider by its environment when it starts it (go-plugin), and nobody else:
+/// a child that is a plugin itself would take it for its own.
+const HANDSHAKE: [&str; 8] = [
+    "TF_PLUGIN_MAGIC_COOKIE",
+    "PLUGIN_CLIENT_CERT",
+    "PLUGIN_MAX_PORT",
+    "PLUGIN_MIN_PORT",
+    "PLUGIN_MULTIPLEX_GRPC",
+    "PLUGIN_PROTOCOL_VERSIONS",
+    "PLUGIN_UNIX_SOCKET_DIR",
+    "PLUGIN_UNIX_SOCKET_GROUP",
+];
+
+/// A command with the environment of this process, as kubectl hands it on, except what is between
+/// Terraform and the provider.
+pub fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    for name in HANDSHAKE {
+        command.env_remove(name);
+    }
+    command
+}
+
 /// How much a command may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -162,6 +185,14 @@ mod tests {
 
     async fn shell(script: &str, time: Duration) -> Result<Ended, Unended> {
         run(Command::new("sh").args(["-c", script]), Bounds { time, output: 4 }).await
+    }
+
+    #[test]
+    fn what_is_between_terraform_and_the_provider_is_not_handed_on() {
+        let command = command("plugin");
+        let handed: Vec<_> = command.as_std().get_envs().collect();
+        assert!(handed.contains(&("PLUGIN_CLIENT_CERT".as_ref(), None)), "{handed:?}");
+        assert!(handed.contains(&("TF_PLUGIN_MAGIC_COOKIE".as_ref(), None)), "{handed:?}");
     }
 
     #[tokio::test]

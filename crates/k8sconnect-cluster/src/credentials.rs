@@ -16,8 +16,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::connection::{Auth, Connection, Identity, Impersonation};
 use crate::error::ConnectionError;
-use crate::exec;
 use crate::stop::Stop;
+use crate::{exec, file};
 
 /// What one request shows. The generation tells a renewed one from the one it replaced.
 #[derive(Clone)]
@@ -242,12 +242,8 @@ pub(crate) fn check_other(other: &Impersonation) -> Result<(), ConnectionError> 
 
 fn token_in(path: &Path) -> Result<String, ConnectionError> {
     let (field, shown) = ("tokenFile", path.display().to_string());
-    // A few hundred bytes from local memory: not worth another thread.
-    match std::fs::read_to_string(path) {
-        Err(error) => {
-            let why = error.to_string();
-            Err(ConnectionError::UnreadableFile { field, path: shown, why })
-        }
+    match file::read(path, file::LARGEST_PART) {
+        Err(cause) => Err(ConnectionError::UnreadableFile { field, path: shown, cause }),
         Ok(token) if token.trim().is_empty() => {
             Err(ConnectionError::EmptyFile { field, path: shown })
         }

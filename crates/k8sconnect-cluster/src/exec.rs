@@ -82,7 +82,7 @@ fn command(plugin: &Exec) -> Command {
         spec["cluster"] = cluster.clone();
     }
     let told = json!({ "apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec });
-    let mut command = Command::new(&plugin.command);
+    let mut command = child::command(&plugin.command);
     command
         .args(plugin.args.iter().map(Secret::expose))
         .envs(plugin.env.iter().map(|(name, value)| (name, value.expose())))

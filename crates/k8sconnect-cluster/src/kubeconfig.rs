@@ -14,6 +14,7 @@ use self::text::{ClusterEntry, ContextEntry, Kubeconfig, Named};
 use self::user::{auth, identity, impersonation};
 use crate::connection::{Connection, Host, Tls, Trust};
 use crate::error::{ConnectionError, Flaws};
+use crate::file;
 use crate::route::Route;
 use crate::secret::Secret;
 use crate::tls;
@@ -240,10 +241,9 @@ fn decode(field: &'static str, data: &str) -> Result<String, ConnectionError> {
 }
 
 fn read(field: &'static str, path: &Path) -> Result<String, ConnectionError> {
-    std::fs::read_to_string(path).map_err(|error| ConnectionError::UnreadableFile {
-        field,
-        path: path.display().to_string(),
-        why: error.to_string(),
+    file::read(path, file::LARGEST_PART).map_err(|cause| {
+        let path = path.display().to_string();
+        ConnectionError::UnreadableFile { field, path, cause }
     })
 }
 

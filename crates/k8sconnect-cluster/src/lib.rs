@@ -23,6 +23,7 @@ mod definition;
 mod encode;
 mod error;
 mod exec;
+pub mod file;
 mod fingerprint;
 pub mod inline;
 mod kinds;

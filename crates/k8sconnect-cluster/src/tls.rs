@@ -47,12 +47,15 @@ pub(crate) fn client_config(
 }
 
 /// For the proxy that leads to a server. It may be of the server's own house or of the machine's,
-/// so either's authorities will do. It is spoken to in HTTP/1.1, whatever the server speaks.
+/// so either's authorities will do. Whoever trusts any server has said nothing of the proxy, which
+/// is shown a login of its own. It is spoken to in HTTP/1.1, whatever the server speaks.
 pub(crate) fn proxy_config(tls: &Tls) -> Result<ClientConfig, ConnectionError> {
-    let own = verifier(&tls.trust)?;
     let verifier: Arc<dyn ServerCertVerifier> = match (&tls.trust, system_verifier()) {
-        (Trust::Authorities(_), Ok(system)) => Arc::new(Either { own, system }),
-        _ => own,
+        (Trust::Authorities(_), Ok(system)) => {
+            Arc::new(Either { own: verifier(&tls.trust)?, system })
+        }
+        (Trust::Authorities(_), Err(_)) => verifier(&tls.trust)?,
+        (Trust::System | Trust::Anyone, system) => system?,
     };
     let unusable =
         |error: rustls::Error| ConnectionError::BadValue { field: "tls", why: error.to_string() };

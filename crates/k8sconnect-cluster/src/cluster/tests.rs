@@ -181,3 +181,21 @@ async fn the_pages_of_a_list_share_one_deadline() {
     let took = began.elapsed();
     assert!(took >= PATIENCE * 3 && took < PATIENCE * 5, "{took:?}");
 }
+
+#[tokio::test]
+async fn a_credential_plugin_is_waited_for_no_longer_than_the_deadline() {
+    let mut connection = Connection::to("http://127.0.0.1:1".parse().unwrap());
+    connection.auth = crate::Auth::Exec(crate::Exec {
+        api_version: "client.authentication.k8s.io/v1".into(),
+        command: "sleep".into(),
+        args: vec!["300".into()],
+        env: vec![],
+        install_hint: None,
+        cluster: None,
+    });
+    let began = Instant::now();
+    let cluster = impatient(&connection).until(began + PATIENCE);
+    let told = cluster.kind(&Gvk::new("v1", "Pod")).await.unwrap_err().to_string();
+    assert!(told.contains("It had not ended after 2 seconds"), "{told}");
+    assert!(began.elapsed() < PATIENCE * 2, "{:?}", began.elapsed());
+}

@@ -195,3 +195,21 @@ async fn a_plugin_is_asked_once_for_another_token_than_the_refused() {
     }
     assert_eq!(count(&runs), 2);
 }
+
+#[tokio::test]
+async fn a_plugin_has_no_more_time_than_the_request_that_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join("runs");
+    let slow = plugin(&runs, &format!("sleep 3; {}", printing("2999-01-01T00:00:00Z")));
+    let began = Instant::now();
+    let hasty = began + Duration::from_secs(1);
+    let (first, second) = tokio::join!(slow.current(hasty), slow.current(hasty));
+    for told in [first, second] {
+        let told = told.err().unwrap().why();
+        assert!(told.contains("It had not ended after"), "{told}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    // Whoever had little time has proved nothing.
+    slow.current(soon()).await.unwrap();
+    assert_eq!(count(&runs), 2);
+}

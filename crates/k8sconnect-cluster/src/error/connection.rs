@@ -9,6 +9,8 @@ use std::path::Path;
 
 use k8sconnect_core::scrub::{Content, quoted, without_credentials};
 
+use crate::file::Unreadable;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
     BadHost {
@@ -72,7 +74,7 @@ pub enum ConnectionError {
     UnreadableFile {
         field: &'static str,
         path: String,
-        why: String,
+        cause: Unreadable,
     },
     EmptyFile {
         field: &'static str,
@@ -225,8 +227,8 @@ impl ConnectionError {
                 };
                 format!("{meant}, and what stands there looks like {content}. It is not shown.")
             }
-            Self::UnreadableFile { path, why, .. } => {
-                format!("{}: {}", quoted(path), sentence(why))
+            Self::UnreadableFile { path, cause, .. } => {
+                format!("{}: {}", quoted(path), sentence(&cause.to_string()))
             }
             Self::EmptyFile { path, .. } => {
                 format!("{} is there, and nothing stands in it.", quoted(path))
@@ -290,7 +292,10 @@ impl ConnectionError {
                 ),
                 _ => "Write the path.".into(),
             },
-            Self::UnreadableFile { .. } => "Check the path and who may read it.".into(),
+            Self::UnreadableFile { cause: Unreadable::System { .. }, .. } => {
+                "Check the path and who may read it.".into()
+            }
+            Self::UnreadableFile { .. } => "Check the path.".into(),
             Self::EmptyFile { .. } => {
                 "Check the path, and that whoever writes it has done so.".into()
             }

@@ -341,6 +341,13 @@ impl Trouble {
                 "Check what stands between this machine and the server, and that \
                 both know a common TLS version."
             }
+            Self::Proxy(proxy, trouble) if **trouble == Self::UnknownAuthority => {
+                return format!(
+                    "Check {}. The authority of the proxy's certificate must be one that this \
+                     machine trusts, or the cluster's; `insecure` is about the API server only.",
+                    proxy.field()
+                );
+            }
             Self::Proxy(proxy, _) | Self::ProxyRefused(proxy, _) => {
                 let around = match proxy.origin {
                     ProxyOrigin::Given => "",

@@ -4,7 +4,6 @@
 //! with the whole entry, the first that sets `current-context` with that. A file that is not there,
 //! or empty, says nothing, as long as another one does.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use k8sconnect_core::scrub::Content;
@@ -13,6 +12,7 @@ use super::text::{self, Kubeconfig, Named};
 use super::{find, resolve};
 use crate::connection::Connection;
 use crate::error::{ConnectionError, Flaws};
+use crate::file::{self, Unreadable};
 
 /// The kubeconfigs of a list such as `KUBECONFIG` holds.
 pub struct KubeconfigFiles {
@@ -33,7 +33,7 @@ impl KubeconfigFiles {
         let (mut nothing, mut gone) = (None, Vec::new());
         for path in std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()) {
             let found = at_home(&path);
-            match std::fs::read_to_string(&found) {
+            match file::read(&found, file::LARGEST_PART) {
                 Ok(text) => {
                     let config = text::parse(&text).map_err(|error| error.in_file(&path))?;
                     if config.is_empty {
@@ -44,11 +44,11 @@ impl KubeconfigFiles {
                     let folder = found.parent().unwrap_or(Path::new(""));
                     files.push((path.clone(), rooted(config, &path, folder)));
                 }
-                Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(cause) if cause.is_missing() => {
                     gone.push(path.display().to_string());
-                    nothing = nothing.or(Some(unreadable(field, &path, &error)));
+                    nothing = nothing.or(Some(unreadable(field, &path, cause)));
                 }
-                Err(error) => return Err(unreadable(field, &path, &error)),
+                Err(cause) => return Err(unreadable(field, &path, cause)),
             }
         }
         match (files.is_empty(), nothing) {
@@ -156,12 +156,8 @@ fn at_home(path: &Path) -> PathBuf {
     }
 }
 
-fn unreadable(field: &'static str, path: &Path, error: &std::io::Error) -> ConnectionError {
-    ConnectionError::UnreadableFile {
-        field,
-        path: path.display().to_string(),
-        why: error.to_string(),
-    }
+fn unreadable(field: &'static str, path: &Path, cause: Unreadable) -> ConnectionError {
+    ConnectionError::UnreadableFile { field, path: path.display().to_string(), cause }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@
 //! of others, is found only by a pattern that writes the dot.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{Error, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet};
+use k8sconnect_cluster::file::{self, Unreadable};
 use k8sconnect_core::documents::Source;
 use walkdir::{DirEntry, WalkDir};
 
@@ -37,13 +37,15 @@ pub(crate) enum FilesError {
     },
     /// These could not be read, and the others could.
     Unreadable {
-        broken: Vec<(PathBuf, Error)>,
+        broken: Vec<(PathBuf, Unreadable)>,
         others: Vec<File>,
     },
 }
 
 /// No path is longer on Linux, and no pattern of this length takes long to read.
 pub(crate) const LONGEST_PATTERN: usize = 4096;
+/// How many bytes a file may have.
+const LARGEST: usize = 64 << 20;
 
 /// Reads every file that fits.
 pub(crate) fn read(pattern: &str) -> Result<Vec<File>, FilesError> {
@@ -54,7 +56,7 @@ pub(crate) fn read(pattern: &str) -> Result<Vec<File>, FilesError> {
     let (found, mut broken) = find(pattern, &matcher);
     let mut files = Vec::new();
     for path in found {
-        match fs::read_to_string(&path) {
+        match file::read(&path, LARGEST) {
             Ok(text) => files.push(File { path: path.display().to_string(), text }),
             Err(error) => broken.push((path, error)),
         }
@@ -75,8 +77,8 @@ fn matcher(pattern: &str) -> Result<GlobSet, globset::Error> {
     GlobSet::builder().add(glob.build()?).build()
 }
 
-/// The regular files that fit, and the folders on the way that cannot be read.
-fn find(pattern: &str, matcher: &GlobSet) -> (BTreeSet<PathBuf>, Vec<(PathBuf, Error)>) {
+/// The files that fit, and the folders on the way that cannot be read.
+fn find(pattern: &str, matcher: &GlobSet) -> (BTreeSet<PathBuf>, Vec<(PathBuf, Unreadable)>) {
     let (folder, rest) = fixed_part(pattern);
     let writes_dot = ["/.", "{.", ",.", "[.", "\\."].iter().any(|dot| rest.contains(dot))
         || rest.starts_with('.');
@@ -98,7 +100,8 @@ fn find(pattern: &str, matcher: &GlobSet) -> (BTreeSet<PathBuf>, Vec<(PathBuf, E
                 } else {
                     entry.path()
                 };
-                if entry.file_type().is_file() && matcher.is_match(path) {
+                // What is no regular file is told as that when it is read.
+                if !entry.file_type().is_dir() && matcher.is_match(path) {
                     found.insert(path.to_owned());
                 }
             }
@@ -107,7 +110,7 @@ fn find(pattern: &str, matcher: &GlobSet) -> (BTreeSet<PathBuf>, Vec<(PathBuf, E
                 let path = error.path().unwrap_or(Path::new(root)).to_owned();
                 let error = error.into_io_error().unwrap_or(ErrorKind::Other.into());
                 if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
-                    broken.push((path, error));
+                    broken.push((path, error.into()));
                 }
             }
         }
@@ -125,6 +128,8 @@ fn fixed_part(pattern: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn tree() -> tempfile::TempDir {
@@ -199,6 +204,22 @@ mod tests {
         for pattern in ["*.json", "z/*.yaml", "a.yaml/*", "x"] {
             let none = found(&tree, pattern).unwrap_err();
             assert!(matches!(none, FilesError::Nothing { .. }), "{pattern}: {none:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_fits_is_told_by_name_and_not_waited_for() {
+        let tree = tree();
+        let pipe = tree.path().join("pipe.yaml");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for pattern in ["*.yaml", "pipe.yaml", "**"] {
+            let Err(FilesError::Unreadable { broken, .. }) = found(&tree, pattern) else {
+                panic!("it cannot be read");
+            };
+            let (path, why) = &broken[0];
+            assert!(path.ends_with("pipe.yaml"));
+            assert_eq!(why.to_string(), "it is a named pipe, not a regular file");
         }
     }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use k8sconnect_cluster::child::{self, Bounds, Ended, Printed, Unended};
 use tfplugin::Context;
-use tokio::process::Command;
 
 /// What can build a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +54,7 @@ const LONGEST_COMPLAINT: usize = 4000;
 pub(crate) async fn build(ctx: &Context, path: &str) -> Result<String, KustomizeError> {
     for program in [Program::Kustomize, Program::Kubectl] {
         let [name, verb] = program.words();
-        let mut command = Command::new(name);
+        let mut command = child::command(name);
         command.args([verb, "--", path]);
         let ended = tokio::select! {
             ended = child::run(&mut command, BOUNDS) => ended,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use k8sconnect_cluster::file::Unreadable;
 use k8sconnect_core::documents::{Fault, Problem};
 use k8sconnect_core::manifest::ManifestError;
 use tfplugin::Diagnostic;
@@ -155,7 +156,7 @@ pub(crate) fn no_files(pattern: &str, error: &FilesError) -> Diagnostic {
             ),
         ),
         FilesError::Unreadable { broken, .. } => {
-            let line = |(path, error): &(PathBuf, std::io::Error)| {
+            let line = |(path, error): &(PathBuf, Unreadable)| {
                 format!("  - `{}`: {error}", path.display())
             };
             let lines: Vec<_> = broken.iter().map(line).collect();

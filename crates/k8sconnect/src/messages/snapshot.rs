@@ -13,6 +13,7 @@ mod ways;
 
 use std::time::Duration;
 
+use k8sconnect_cluster::file::{Sort, Unreadable};
 use k8sconnect_cluster::{ConnectionError, Error, Gap, NotYet, Trouble};
 use k8sconnect_core::blast::{Reclaim, Toll, Vessel, of_definition, of_namespace};
 use k8sconnect_core::field::FieldPath;
@@ -307,8 +308,11 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
         k8sconnect_cluster::Error::Unreachable { host, trouble: Trouble::NoRoute, attempts: 1 };
     let there = "https://other.example".parse().unwrap();
     let path = "old/kubeconfig".to_owned();
-    let why = "No such file or directory (os error 2)".to_owned();
-    let lost = ConnectionError::UnreadableFile { field: "config_path", path, why };
+    let cause = Unreadable::System {
+        kind: std::io::ErrorKind::NotFound,
+        words: "No such file or directory (os error 2)".into(),
+    };
+    let lost = ConnectionError::UnreadableFile { field: "config_path", path, cause };
     vec![
         whereabouts::not_refreshed(key, &forbidden, Way::ItsOwn),
         whereabouts::not_refreshed(key, &expired, Way::ItsOwn),

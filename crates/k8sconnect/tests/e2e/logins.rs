@@ -93,6 +93,24 @@ async fn a_plugin_runs_once_for_all_objects_and_again_when_what_it_gave_is_refus
 }
 
 #[tokio::test]
+async fn a_plugin_has_the_environment_without_what_is_between_terraform_and_the_provider() {
+    for tool in Tool::ALL {
+        let at = Workspace::new(tool).await;
+        at.runner.write("plugin.sh", &format!("env > seen\n{PLUGIN}")).unwrap();
+        at.runner.write("ca.pem", at.cluster.ca()).unwrap();
+        at.runner.write("token", at.cluster.token()).unwrap();
+        write(&at, &["one"], &by_plugin(at.cluster.url(), 3600));
+        at.init().await.plan_changes().await;
+        let seen = std::fs::read_to_string(at.runner.directory().join("seen")).unwrap();
+        let names: Vec<_> = seen.lines().filter_map(|line| line.split_once('=')).collect();
+        let has = |wanted: &str| names.iter().any(|(name, _)| *name == wanted);
+        assert!(["PATH", "HOME", "LASTS", "KUBERNETES_EXEC_INFO"].into_iter().all(has), "{seen}");
+        let handshake = |name: &str| name.starts_with("PLUGIN_") || name.starts_with("TF_PLUGIN_");
+        assert!(!names.iter().any(|(name, _)| handshake(name)), "{seen}");
+    }
+}
+
+#[tokio::test]
 async fn a_token_file_is_read_again_when_what_it_held_is_refused() {
     let at = Workspace::new(Tool::Terraform).await;
     let proxy = Proxy::before(at.cluster).await.unwrap();

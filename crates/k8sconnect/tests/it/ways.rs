@@ -196,6 +196,59 @@ async fn a_proxy_leads_there_whatever_it_speaks() {
     assert!(said.contains("HTTP 407") && !said.contains("It was tried"), "{said}");
 }
 
+/// `insecure` is said of the API server. The proxy before it is shown a login of its own.
+#[tokio::test]
+async fn the_certificate_of_a_proxy_is_checked_under_insecure_too() {
+    let world = World::new().await;
+    let tunnel = Tunnel::open(world.cluster, Speech::Tls, Some(("me", "hunter2"))).await.unwrap();
+    let url = format!("https://me:hunter2@{}", tunnel.address());
+    let proxy = json!({ "proxy_url": url });
+    lets_in(&world, &world.core(), &with(world.by_token(), &proxy), "the cluster's own").await;
+    let asked = tunnel.asked().len();
+    let insecure = json!({ "insecure": true, "cluster_ca_certificate": null, "proxy_url": url });
+    let said = refusal(&world, &with(world.by_token(), &insecure)).await;
+    assert!(said.contains("not signed by an authority"), "{said}");
+    assert!(said.contains("`insecure` is about the API server only"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+    assert_eq!(tunnel.asked().len(), asked, "nothing was asked of it");
+}
+
+/// A pipe has no end until somebody writes to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pipe_where_a_file_belongs_is_told_of_at_once() {
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe").display().to_string();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (_, key) = world.cluster.certificate_for(&world.user, None).unwrap();
+    let kubeconfig: Json = serde_json::from_str(&world.cluster.kubeconfig()).unwrap();
+    let with_user = |user: Json| {
+        let mut kubeconfig = kubeconfig.clone();
+        kubeconfig["users"][0]["user"] = user;
+        json!({ "kubeconfig": kubeconfig.to_string() })
+    };
+    let mut with_authority = kubeconfig.clone();
+    with_authority["clusters"][0]["cluster"] =
+        json!({ "server": world.cluster.url(), "certificate-authority": pipe });
+    for (field, cluster) in [
+        ("config_path", json!({ "config_path": pipe })),
+        ("tokenFile", with_user(json!({ "tokenFile": pipe }))),
+        (
+            "client-certificate",
+            with_user(
+                json!({ "client-certificate": pipe, "client-key-data": BASE64.encode(&key) }),
+            ),
+        ),
+        ("certificate-authority", json!({ "kubeconfig": with_authority.to_string() })),
+    ] {
+        let refused = refusal(&world, &cluster);
+        let said = tokio::time::timeout(std::time::Duration::from_secs(20), refused).await;
+        let said = said.unwrap_or_else(|_| panic!("`{field}` is waited for"));
+        assert!(said.contains(&format!("The file in `{field}` cannot be read")), "{said}");
+        assert!(said.contains("a named pipe, not a regular file"), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn a_server_without_http2_is_spoken_to_in_http1() {
     let world = World::new().await;

@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use k8sconnect_cluster::file::{Sort, Unreadable};
 use k8sconnect_cluster::{Error, Kind, Location, Scope};
 use k8sconnect_core::documents::{Problem, Source, split};
 use k8sconnect_core::identity::Gvk;
@@ -88,7 +89,13 @@ fn source_messages() -> Vec<Diagnostic> {
         FilesError::Pattern(globset::ErrorKind::UnclosedAlternates),
         FilesError::PatternTooLong,
         FilesError::Nothing { working_directory: "/srv/shop".into() },
-        FilesError::Unreadable { broken: vec![("base/a.yaml".into(), no_leave())], others: vec![] },
+        FilesError::Unreadable {
+            broken: vec![
+                ("base/a.yaml".into(), no_leave().into()),
+                ("base/pipe.yaml".into(), Unreadable::Not(Sort::Pipe)),
+            ],
+            others: vec![],
+        },
     ];
     let files = files.iter().map(|error| documents::no_files("base/**/*.yaml", error));
     files.chain(built.iter().map(|error| documents::not_built("overlays/prod", error))).collect()

@@ -4,6 +4,10 @@ use k8sconnect_cluster::Excess;
 
 use super::*;
 
+fn unreadable(cause: Unreadable) -> ConnectionError {
+    ConnectionError::UnreadableFile { field: "tokenFile", path: "/run/token".into(), cause }
+}
+
 pub(super) fn messages() -> Vec<Diagnostic> {
     let in_user = |error| ConnectionError::Entry {
         what: "user",
@@ -40,6 +44,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             field: "KUBECONFIG",
             paths: vec!["/nowhere/a".into(), "/nowhere/b".into()],
         },
+        unreadable(Unreadable::Not(Sort::Pipe)),
+        unreadable(Unreadable::Not(Sort::Device)),
+        unreadable(Unreadable::TooLarge { limit: 16 << 20 }),
+        unreadable(Unreadable::NoText),
     ];
     told.iter().map(connection::unusable).chain(excesses()).collect()
 }
