@@ -2,6 +2,7 @@
 //! plugin mirror and nothing of the developer's settings. It judges nothing: it hands back
 //! what the tool said and how it ended.
 
+mod diagnostics;
 mod provider;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use tokio::process::Command;
 
 use crate::assets::{Asset, KubernetesVersion, Product, ToolVersion};
 use crate::client::blocking;
+pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use provider::{Mirrored, PROVIDER_VARIABLE, kill_providers, provider_binary};
 
 /// Far beyond any test's needs; a hanging tool shall fail a test, not the day.
@@ -285,6 +287,17 @@ impl Runner {
     async fn json(&self, arguments: &[&str]) -> Result<Value> {
         let run = self.run(arguments).await?.successful()?;
         serde_json::from_str(&run.stdout).context("the tool's answer is not JSON")
+    }
+
+    /// Any command, with what it shows as warnings and errors. `-no-color` is not for it, and its
+    /// text is without colours all the same.
+    pub async fn diagnosed(&self, arguments: &[&str]) -> Result<(Run, Diagnostics)> {
+        let mut run = self.run(arguments).await?;
+        let diagnostics = Diagnostics::of(&run.text);
+        for text in [&mut run.stdout, &mut run.text] {
+            *text = diagnostics::without_colours(text);
+        }
+        Ok((run, diagnostics))
     }
 
     /// Any command.

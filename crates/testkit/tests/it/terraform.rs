@@ -53,6 +53,68 @@ async fn opentofu_tells_changes_from_none() {
     tells_changes_from_none(Tool::OpenTofu).await;
 }
 
+/// Two checks that fail are two warnings, and a failed precondition is an error.
+const COMPLAINING: &str = r#"
+check "first" {
+  assert {
+    condition     = var.word == "right"
+    error_message = "The first word is wrong.\n\nWrite another one."
+  }
+}
+
+check "second" {
+  assert {
+    condition     = var.word == "right"
+    error_message = "The second word is wrong."
+  }
+}
+
+output "word" {
+  value = var.word
+  precondition {
+    condition     = var.word != "worst"
+    error_message = "There is no such word."
+  }
+}
+
+variable "word" { type = string }
+"#;
+
+async fn diagnostics_are_counted_one_by_one(tool: Tool) {
+    let mut runner = Runner::bare(tool).await.unwrap();
+    runner.write("main.tf", COMPLAINING).unwrap();
+    let shown = async |runner: &Runner| runner.diagnosed(&["plan", "-input=false"]).await.unwrap();
+
+    let (run, diagnostics) = shown(runner.variable("word", "wrong")).await;
+    assert!(run.succeeded() && run.text.contains("Changes to Outputs"), "{}", run.text);
+    assert_eq!(diagnostics.warnings().count(), 2, "{}", run.text);
+    let summary = "Check block assertion failed";
+    assert!(diagnostics.all().iter().all(|one| one.summary == summary), "{diagnostics:?}");
+    let first =
+        diagnostics.all().iter().find(|one| one.lines.contains(&"Write another one.".into()));
+    assert!(first.unwrap().lines.len() < diagnostics.lines(), "{diagnostics:?}");
+
+    let (run, diagnostics) = shown(runner.variable("word", "worst")).await;
+    assert!(!run.succeeded());
+    let errors = diagnostics.all().len() - diagnostics.warnings().count();
+    assert_eq!(errors, 1, "{}", run.text);
+
+    let (run, diagnostics) = shown(runner.variable("word", "right")).await;
+    assert!(run.succeeded() && !run.text.contains('\u{1b}'), "{}", run.text);
+    assert_eq!((diagnostics.all(), diagnostics.lines()), (&[][..], 0));
+}
+
+#[tokio::test]
+async fn terraform_shows_diagnostics_that_are_counted_one_by_one() {
+    diagnostics_are_counted_one_by_one(Tool::Terraform).await;
+    diagnostics_are_counted_one_by_one(Tool::NEWEST_TERRAFORM).await;
+}
+
+#[tokio::test]
+async fn opentofu_shows_diagnostics_that_are_counted_one_by_one() {
+    diagnostics_are_counted_one_by_one(Tool::OpenTofu).await;
+}
+
 #[tokio::test]
 async fn the_newest_terraform_is_of_its_exact_version_whatever_is_on_the_path() {
     let tool = Tool::NEWEST_TERRAFORM;
