@@ -10,6 +10,8 @@
 //! is not served are outcomes, told apart by the type system and judged by the core; only what
 //! kept the question from being answered is an [`Error`].
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod address;
 mod aftermath;
 mod arrive;

@@ -8,6 +8,8 @@
 //! There is no async, no I/O, no clock, no randomness and no hash-ordered map in this crate: the
 //! same input gives the same bytes. It never says Terraform.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod adoption;
 pub mod atom;
 pub mod blast;

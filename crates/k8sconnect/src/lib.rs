@@ -8,6 +8,8 @@
 //! Nothing is decided here that could be decided without a network (that is the core's work), and
 //! nothing here speaks HTTP (that is the cluster's).
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod connect;
 mod data;
 mod deflate;

@@ -5,12 +5,12 @@
 mod diagnostics;
 mod provider;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -122,6 +122,9 @@ pub struct Plan {
 
 const PLAN_FILE: &str = "saved.tfplan";
 
+/// The kernel's own view of the machine, in which nobody can make a file, root included.
+const READ_ONLY: &str = "/sys";
+
 impl Runner {
     /// With our provider in its mirror, built if no one has.
     pub async fn new(tool: Tool) -> Result<Self> {
@@ -209,6 +212,34 @@ impl Runner {
     pub fn env(&mut self, name: &str, value: &str) -> &mut Self {
         self.environment.insert(name.to_owned(), value.to_owned());
         self
+    }
+
+    /// Lets no command make a temporary file. Sockets of providers have a folder of their own.
+    pub fn without_temporary_files(&mut self) -> Result<&mut Self> {
+        let sockets = self.folder.path().join("tmp").display().to_string();
+        let probe = Path::new(READ_ONLY).join("k8sconnect");
+        ensure!(std::fs::File::create(probe).is_err(), "`{READ_ONLY}` can be written to");
+        Ok(self.env("TMPDIR", READ_ONLY).env("PLUGIN_UNIX_SOCKET_DIR", &sockets))
+    }
+
+    /// Every file and folder that stands outside of the folder of the configuration: in the home, the
+    /// temporary folder, the mirror, and beside them. The tool has a folder of its own in the home.
+    pub fn files_outside(&self) -> Result<BTreeSet<PathBuf>> {
+        let mut found = BTreeSet::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder)? {
+                let path = entry?.path();
+                if path == self.directory() || path.ends_with("home/.terraform.d") {
+                    continue;
+                }
+                if path.is_dir() {
+                    folders.push(path.clone());
+                }
+                found.insert(path);
+            }
+        }
+        Ok(found)
     }
 
     /// Sets an input variable of the configuration.
@@ -331,7 +362,7 @@ impl Runner {
         let signal = async {
             when.await;
             let sent = Command::new("kill").args(["-INT", "--", &group]).status().await?;
-            anyhow::ensure!(sent.success(), "there was nothing left to interrupt");
+            ensure!(sent.success(), "there was nothing left to interrupt");
             Ok(Instant::now())
         };
         let both = async { tokio::join!(child.wait_with_output(), signal) };

@@ -52,6 +52,8 @@
 //! writes values with `dynamic` (msgpack and JSON, led by the schema) and tells the user what
 //! `diagnostic` renders.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod model;
 
 #[cfg(feature = "harness")]

@@ -59,13 +59,16 @@ async fn run_examples(wanted: fn(&Path) -> bool) {
         at.runner.variable("kubeconfig_path", kubeconfig.to_str().unwrap());
         at.runner.variable("namespace", &namespace);
         at.runner.offer(Asset::Kubectl).await.unwrap();
+        at.runner.without_temporary_files().unwrap();
         let main = std::fs::read_to_string(folder.join("main.tf")).unwrap();
         if main.contains("other_kubeconfig_path") {
             let other = another_cluster(&at).await;
             at.runner.variable("other_kubeconfig_path", &other);
         }
         somebody_made(&at, &folder).await;
+        let before = at.runner.files_outside().unwrap();
         ends_in_an_empty_plan(&at, &folder.display().to_string()).await;
+        assert_eq!(at.runner.files_outside().unwrap(), before, "{}", folder.display());
         ran += 1;
     }
     assert!(ran > 0, "no example was found");

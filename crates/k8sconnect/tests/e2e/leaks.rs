@@ -2,12 +2,15 @@
 //!
 //! Secret are the values of Secrets, made or patched, what `sensitive_fields` names, a body that is
 //! never stored and the credentials of the cluster: tokens, a plugin's too, keys and passwords.
-//! Looked through are outputs, logs at `trace`, saved plans as text and as JSON, and state with its
-//! private part. What a user writes into `yaml_body`, `patch`, `cluster` and `variables` is the
+//! Looked through are outputs, logs at `trace`, saved plans as text and as JSON, state with its
+//! private part, and whatever file a run leaves elsewhere: there is none. What a user writes into `yaml_body`, `patch`, `cluster` and `variables` is the
 //! user's own, and is left out of JSON before it is searched. What a user asks to read, by a data
 //! source or by `result` of a wait, stands in state and where Terraform shows that; nowhere else.
 
 mod configuration;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -24,6 +27,8 @@ struct Search {
     /// What may stand in state, because it was asked for.
     asked_for: Vec<String>,
     tool: Tool,
+    /// The files that were there before the first run.
+    files: BTreeSet<PathBuf>,
 }
 
 impl Search {
@@ -81,7 +86,8 @@ impl Search {
         let both = |value: &&str| [(*value).to_owned(), BASE64.encode(value)];
         let needles = values.iter().flat_map(both).chain(lines.map(ToOwned::to_owned)).collect();
         let asked_for = both(&READ).to_vec();
-        Self { at, needles, asked_for, tool }
+        let files = at.runner.files_outside().unwrap();
+        Self { at, needles, asked_for, tool, files }
     }
 
     fn write(&self, with: &Configuration) {
@@ -127,6 +133,7 @@ impl Search {
     }
 
     async fn state(&self) {
+        self.elsewhere();
         let text = self.at.runner.run(&["show", "-no-color"]).await.unwrap();
         self.clean_of(&self.needles, "state as text", &text.successful().unwrap().text);
         self.clean_json("state as JSON", self.at.runner.show().await.unwrap());
@@ -144,6 +151,18 @@ impl Search {
         }
         assert!(opened > 3, "private state was not found");
         self.clean_json("the state file", state);
+    }
+
+    /// Whatever was written outside of the folder of the configuration.
+    fn elsewhere(&self) {
+        let now = self.at.runner.files_outside().unwrap();
+        let new: Vec<_> = now.difference(&self.files).collect();
+        for path in &new {
+            let content = std::fs::read(path).unwrap_or_default();
+            self.clean("the name of a file", &path.to_string_lossy());
+            self.clean(&path.to_string_lossy(), &String::from_utf8_lossy(&content));
+        }
+        assert!(new.is_empty(), "files are left: {new:?}");
     }
 
     fn log(&self) {
@@ -342,6 +361,7 @@ async fn nothing_leaks(tool: Tool) {
     let destroyed = search.at.destroy().await;
     // Terraform shows a `result` that goes.
     search.clean_of(&search.needles, "a destroy", &destroyed.text);
+    search.elsewhere();
     search.log();
     for target in policies.iter().rev() {
         search.at.cluster.delete(target).await.unwrap();

@@ -29,6 +29,7 @@ mod leaks;
 mod life;
 mod logins;
 mod memory;
+mod no_files;
 mod passing;
 mod patch;
 mod plan_phase;

@@ -1,14 +1,22 @@
-//! The socket that the provider listens on.
+//! The socket that the provider listens on: the only file that it ever makes.
+//!
+//! With `--debug` there is no TLS, and the file's mode is all that keeps other users out. The mode is set
+//! before the socket listens. Until then every connection is refused, so that there is no moment in which
+//! another user could connect, whatever the umask is. No folder is needed for that.
 
+use std::fs::Permissions;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixSocket};
 
 /// The shortest room for a socket's path among the systems we run on is 104 bytes, one of which
 /// ends the text.
 const LONGEST_PATH: usize = 103;
+
+/// How many connections may wait to be accepted. Terraform opens one.
+const BACKLOG: u32 = 128;
 
 /// A bound socket's file. It stays behind when the process is killed, which is why its name says
 /// what it is.
@@ -19,11 +27,13 @@ impl SocketFile {
         &self.0
     }
 
+    #[expect(clippy::disallowed_methods, reason = "it removes what it made")]
     pub(super) fn remove(&self) {
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "go-plugin expects the socket there")]
 pub(super) fn bind() -> std::io::Result<(UnixListener, SocketFile)> {
     let wanted = std::env::var_os("PLUGIN_UNIX_SOCKET_DIR")
         .filter(|dir| !dir.is_empty())
@@ -36,19 +46,35 @@ pub(super) fn bind() -> std::io::Result<(UnixListener, SocketFile)> {
 }
 
 fn bind_in(dir: &Path) -> std::io::Result<(UnixListener, SocketFile)> {
+    let (socket, file) = bind_for_owner(dir)?;
+    Ok((socket.listen(BACKLOG)?, file))
+}
+
+/// A socket with a file for its owner alone, which does not listen yet.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the socket is the one file that the handshake needs"
+)]
+fn bind_for_owner(dir: &Path) -> std::io::Result<(UnixSocket, SocketFile)> {
     let path = dir.join(format!("plugin{:016x}", RandomState::new().build_hasher().finish()));
     if path.as_os_str().len() > LONGEST_PATH {
         let problem = "the path is too long for a socket";
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, problem));
     }
-    let listener = UnixListener::bind(&path)?;
-    // Without TLS (in debug mode) the file's mode is all that keeps other users out.
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
-    Ok((listener, SocketFile(path)))
+    let socket = UnixSocket::new_stream()?;
+    socket.bind(&path)?;
+    let file = SocketFile(path);
+    if let Err(problem) = std::fs::set_permissions(&file.0, Permissions::from_mode(0o600)) {
+        file.remove();
+        return Err(problem);
+    }
+    Ok((socket, file))
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::net::UnixStream;
+
     use super::*;
 
     #[tokio::test]
@@ -60,12 +86,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn keeps_other_users_out_and_leaves_nothing_behind() {
+    async fn nobody_can_connect_before_other_users_are_kept_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let (socket, file) = bind_for_owner(dir.path()).unwrap();
+        let mode = std::fs::metadata(file.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let refused = UnixStream::connect(file.path()).await.unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+        let _listener = socket.listen(BACKLOG).unwrap();
+        UnixStream::connect(file.path()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn leaves_nothing_behind() {
         let dir = tempfile::tempdir().unwrap();
         let (_listener, socket) = bind_in(dir.path()).unwrap();
-        let mode = std::fs::metadata(socket.path()).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
         socket.remove();
-        assert!(!socket.path().exists());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }
