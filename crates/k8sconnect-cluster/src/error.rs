@@ -70,6 +70,8 @@ pub enum Error {
     Interrupted { host: Server, request: String, attempts: u32 },
     /// The server sends more than any API server does; nothing was read beyond the limit.
     TooMuch { host: Server, request: String, excess: Excess },
+    /// The request was to create an object and nothing else, and the server changed one that exists.
+    NotCreated { host: Server, request: String, code: u16 },
     /// An answer that no API server gives.
     BadAnswer { host: Server, request: String, why: String },
     /// A name that cannot stand in a URL.
@@ -132,6 +134,7 @@ impl Error {
             | Self::Anonymous { .. }
             | Self::LoginIgnored { .. }
             | Self::Unreachable { .. }
+            | Self::NotCreated { .. }
             | Self::BadName { .. }
             | Self::Connection(_) => false,
         }
@@ -169,6 +172,9 @@ impl Error {
             Self::TooMuch { host, excess, .. } => {
                 format!("The API server at {host} sent {}", excess.what())
             }
+            Self::NotCreated { host, code, .. } => format!(
+                "The API server at {host} changed an object instead of creating one (HTTP {code})"
+            ),
             Self::BadAnswer { host, .. } => {
                 format!("{host} does not answer like a Kubernetes API server")
             }
@@ -228,6 +234,10 @@ impl Error {
                 many => format!("`{request}` was tried {many} times, and is not tried again."),
             },
             Self::TooMuch { request, excess, .. } => excess.why(request),
+            Self::NotCreated { request, .. } => format!(
+                "`{request}` asked for a new object, with a condition that an API server refuses where \
+                 an object exists. This server ignored the condition."
+            ),
             Self::BadAnswer { request, why, .. } => format!("`{request}` was answered with {why}."),
             Self::BadName { .. } => "It would lead to another address than the object's.".into(),
             Self::Connection(error) => error.why(),
@@ -277,6 +287,9 @@ impl Error {
             }
             Self::TooMuch { .. } => "Check the host, its port and its path, and every proxy on the \
                 way: what answers there is not a healthy API server."
+                .into(),
+            Self::NotCreated { .. } => "Compare the object with what it should be, and check which \
+                server serves its group: an aggregated API has its own."
                 .into(),
             Self::BadAnswer { .. } => "Check the host, its port and its path: a login page or a \
                 proxy often answers in the server's place."

@@ -5,6 +5,7 @@
 //! so of that very object: a path that nobody serves is a 404 too, and proves nothing.
 
 use http::Method;
+use k8sconnect_core::outgoing::is_creation;
 use k8sconnect_core::rejection::Status;
 use serde_json::{Value, json};
 
@@ -108,6 +109,11 @@ impl Cluster {
         }
         call.repeat = Repeat::Harmless;
         let reply = self.send(&call).await?;
+        // A server that ignores the condition would take the object over by force.
+        if is_creation(apply.body) && reply.is_success() && reply.status != 201 {
+            let (host, request) = (self.server(), call.label());
+            return Err(Error::NotCreated { host, request, code: reply.status });
+        }
         self.answer(&call, reply)
     }
 

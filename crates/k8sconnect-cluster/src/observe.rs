@@ -109,6 +109,12 @@ impl Cluster {
         let status = match answer {
             Ok(answer) => return Ok(Observation::Answered(answer)),
             Err(Error::Refused(status)) => status,
+            Err(error @ Error::NotCreated { .. }) => {
+                return match self.get(at).await? {
+                    Found::Object(answer) => Ok(Observation::Exists(answer.object)),
+                    Found::Absent(_) | Found::NotServed(_) => Err(error),
+                };
+            }
             Err(error) => return Err(error),
         };
         match status.rejection() {

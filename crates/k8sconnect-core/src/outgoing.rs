@@ -7,11 +7,15 @@ use serde_json::{Map, Value};
 
 use crate::identity::ID_ANNOTATION;
 
+/// No object of an API server with a store of its own ever has this resourceVersion.
+const ABSENT: &str = "1";
+
 /// What the object must be for the write to go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard<'a> {
-    /// Nothing may be there. No object ever has the resourceVersion `1`, so the server creates a
-    /// missing one and answers a conflict for any that exists.
+    /// Nothing may be there. The body has a resourceVersion that no object has, so the server creates
+    /// a missing one and answers a conflict for any that exists. An aggregated API may know such an
+    /// object: what is not answered with HTTP 201 was no creation.
     Absent,
     /// This very object. The server neither creates it nor touches a namesake.
     Uid(&'a str),
@@ -39,7 +43,7 @@ impl Outgoing<'_> {
             None => metadata.remove("namespace"),
         };
         match self.guard {
-            Guard::Absent => metadata.insert("resourceVersion".into(), "1".into()),
+            Guard::Absent => metadata.insert("resourceVersion".into(), ABSENT.into()),
             Guard::Uid(uid) => metadata.insert("uid".into(), uid.into()),
             Guard::Version { uid, resource_version } => {
                 metadata.insert("uid".into(), uid.into());
@@ -57,6 +61,12 @@ impl Outgoing<'_> {
         }
         body
     }
+}
+
+/// Whether a body that is sent may only create an object ([`Guard::Absent`]).
+pub fn is_creation(body: &Value) -> bool {
+    let metadata = &body["metadata"];
+    metadata["resourceVersion"] == ABSENT && metadata["uid"].is_null()
 }
 
 /// The map under a key of an object. A manifest always has `metadata`; it was read from there.

@@ -64,6 +64,11 @@ pub(crate) fn not_written<'a>(
     deed: Deed,
 ) -> Diagnostic {
     let mut told = not_taken(subject, error);
+    if matches!(error, Error::NotCreated { .. }) {
+        let taken = "The object has the values of `yaml_body` now, and state does not know it. Import it, or \
+             set `adopt = true`, to manage it as it is.";
+        told.detail = paragraphs([&told.detail, taken]);
+    }
     if error.may_be_done() {
         let doubt = match deed {
             Deed::Creation => {

@@ -11,6 +11,7 @@ mod calm;
 mod characters;
 mod contested;
 mod coverage;
+mod created;
 mod data;
 mod deletion;
 mod drift;

@@ -164,6 +164,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     };
     messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Creation));
     messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Change));
+    let request = "PATCH /apis/apps/v1/namespaces/shop/deployments/web".into();
+    let changed = Error::NotCreated { host: host(), request, code: 200 };
+    messages.push(refusal::not_written(&web(), &changed, refusal::Deed::Creation));
     let failed = Error::Refused(Box::new(status(500, "etcdserver: request timed out", &[])));
     let web_key = web().key().clone();
     for error in [&lost, &failed] {
