@@ -6,6 +6,7 @@
 //! stops at a chosen time.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -222,7 +223,8 @@ impl Cluster {
             }
             attempts.begin();
             let sent = Instant::now();
-            let attempt = self.attempt(call, &credential, reading);
+            let leaves = AtomicBool::new(false);
+            let attempt = self.attempt(call, &credential, reading, &leaves);
             let ended = tokio::select! {
                 ended = timeout_at(attempts.deadline().min(sent + patience), attempt) => {
                     match ended {
@@ -230,7 +232,7 @@ impl Cluster {
                         Err(_) => Err(Failure::Late),
                     }
                 }
-                () = self.shared.stop.over(), if !call.is_write() => {
+                () = self.stopped_before(call, &leaves) => {
                     return Err(self.interrupted(call, &attempts));
                 }
             };
@@ -341,6 +343,14 @@ impl Cluster {
         }
     }
 
+    /// Waits until the user's wish to stop ends a request. A write that has left is heard out.
+    async fn stopped_before(&self, call: &Call, leaves: &AtomicBool) {
+        self.shared.stop.over().await;
+        if call.is_write() && leaves.load(Ordering::Relaxed) {
+            std::future::pending().await
+        }
+    }
+
     /// The credential for the next attempt, within the handle's deadline or what a plugin may take.
     async fn credential(&self, call: &Call, attempts: &Attempts) -> Result<Credential, Error> {
         tokio::select! {
@@ -392,10 +402,11 @@ impl Cluster {
         call: &Call,
         credential: &Credential,
         reading: Reading,
+        leaves: &AtomicBool,
     ) -> Result<Result<Attempt, Failure>, Error> {
         let request = self.request(call, credential)?;
         let transport = self.shared.transports.of(credential)?;
-        let response = match transport.send(request).await {
+        let response = match transport.send(request, leaves).await {
             Ok(response) => response,
             Err(failure) => return Ok(Err(failure)),
         };

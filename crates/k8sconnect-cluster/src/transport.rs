@@ -125,12 +125,15 @@ impl Transport {
         })
     }
 
+    /// Connects first if nobody has, and tells `leaves` when the request is on its way.
     pub(crate) async fn send(
         &self,
         request: Request<Full<Bytes>>,
+        leaves: &AtomicBool,
     ) -> Result<Response<Incoming>, Failure> {
         let came = Instant::now();
         let client = self.client.get_or_try_init(|| self.open(came)).await?;
+        leaves.store(true, Ordering::Relaxed);
         match client.request(request).await {
             Ok(response) => {
                 self.has_answered.store(true, Ordering::Relaxed);
@@ -261,7 +264,7 @@ mod tests {
 
     async fn trouble(transport: &Transport) -> Trouble {
         let request = Request::new(Full::default());
-        match transport.send(request).await.unwrap_err() {
+        match transport.send(request, &AtomicBool::default()).await.unwrap_err() {
             Failure::Unsent(trouble) | Failure::Remembered(trouble) => trouble,
             other => panic!("{other:?}"),
         }
@@ -318,7 +321,8 @@ mod tests {
         let began = Instant::now();
         assert_eq!(trouble(&transport).await, Trouble::Mute);
         assert!(began.elapsed() < PATIENCE);
-        let remembered = transport.send(Request::new(Full::default())).await.unwrap_err();
+        let request = Request::new(Full::default());
+        let remembered = transport.send(request, &AtomicBool::default()).await.unwrap_err();
         assert!(matches!(remembered, Failure::Remembered(_)), "{remembered:?}");
         tokio::time::sleep(PATIENCE).await;
         let began = Instant::now();

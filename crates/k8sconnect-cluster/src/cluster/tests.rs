@@ -199,3 +199,25 @@ async fn a_credential_plugin_is_waited_for_no_longer_than_the_deadline() {
     assert!(told.contains("It had not ended after 2 seconds"), "{told}");
     assert!(began.elapsed() < PATIENCE * 2, "{:?}", began.elapsed());
 }
+
+/// A server that takes connections and says nothing, spoken to in TLS.
+#[tokio::test]
+async fn an_interrupt_ends_a_write_that_has_not_left() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("https://{}", listener.local_addr().unwrap());
+    let mut connection = Connection::to(host.parse().unwrap());
+    connection.tls.trust = crate::Trust::Anyone;
+    connection.auth = crate::Auth::Token("t".into());
+    let stop = Stop::default();
+    let cluster = Cluster::new(&connection, stop.clone()).unwrap();
+    let call = Call::new(Method::POST, "/api/v1/namespaces");
+    let began = Instant::now();
+    let interrupt = async {
+        let accepted = listener.accept().await.unwrap();
+        stop.ask();
+        accepted
+    };
+    let (ended, _accepted) = tokio::join!(cluster.send(&call), interrupt);
+    assert!(ended.unwrap_err().is_interrupt());
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
