@@ -1,38 +1,35 @@
 //! One cluster, as one user: a client, its credentials, and what it has learnt of the kinds.
 //!
-//! Everything that is asked goes through [`Cluster::send`], which is where deadlines, retries and
-//! the renewal of credentials live; the verbs only say what to ask and read the answer. A
-//! [`Cluster`] is a cheap handle: [`Cluster::until`] gives another one to the same cluster that
+//! Everything that is asked goes through [`Cluster::send`], which is one `exchange` with the server;
+//! the verbs only say what to ask and read the answer. A [`Cluster`] is a cheap handle: [`Cluster::until`] gives another one to the same cluster that
 //! stops at a chosen time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Request;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{Method, Request};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
 use tokio::sync::{OnceCell, Semaphore};
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use crate::call::{Call, Reply};
 use crate::connection::{Connection, Host};
 use crate::credentials::{Credential, Credentials};
 use crate::encode::encode;
-use crate::error::{ConnectionError, Error, Excess, Server, Trouble};
-use crate::exec;
+use crate::error::{ConnectionError, Error, Excess, Server};
 use crate::kinds::Kinds;
-use crate::retry::{Attempts, Ending, Failure};
-use crate::standing::{Patience, Standing};
+use crate::standing::Standing;
 use crate::stop::Stop;
 use crate::transport::Transports;
 use crate::watch::Lines;
-use answer::Attempt;
+use exchange::{Exchange, Reading};
 
 mod answer;
+mod exchange;
 
 #[derive(Clone)]
 pub struct Cluster {
@@ -61,15 +58,13 @@ struct Nobody {
     user: Option<String>,
 }
 
-/// What an attempt may take when nobody set a deadline, and at most when somebody did.
+/// What a read may take when nobody set a deadline, and one attempt at most when somebody did.
 const READ: Duration = Duration::from_secs(30);
-const WRITE: Duration = Duration::from_secs(60);
 /// What the opening of a watch may take, all tries together.
 const OPENING: Duration = Duration::from_secs(5);
 /// A server lets a connection have a hundred requests at once, and a watch is one for as long as it
 /// is open. These many leave room for all else.
 const WATCHES: usize = 64;
-const TELL_AFTER: Duration = Duration::from_secs(5);
 const AGENT: &str = concat!("k8sconnect/", env!("CARGO_PKG_VERSION"));
 
 impl Cluster {
@@ -172,7 +167,7 @@ impl Cluster {
     /// Sends one request and brings back whatever the server answered, refusals included; only a
     /// 401 that new credentials do not mend is an error.
     pub async fn send(&self, call: &Call) -> Result<Reply, Error> {
-        match Box::pin(self.converse(call, Reading::Whole)).await? {
+        match self.exchange(call, Reading::Whole).await? {
             Answered::Reply(reply) => Ok(reply),
             Answered::Stream(_) => Err(self.bad_answer(call, "a stream that was not asked for")),
         }
@@ -188,7 +183,7 @@ impl Cluster {
         };
         let soon = Instant::now() + OPENING;
         let hasty = self.until(self.deadline.map_or(soon, |deadline| deadline.min(soon)));
-        match Box::pin(hasty.converse(call, Reading::Stream)).await {
+        match hasty.exchange(call, Reading::Stream).await {
             Ok(Answered::Reply(reply)) => Ok(Some(Opened::Reply(reply))),
             Ok(Answered::Stream(body)) => {
                 Ok(Some(Opened::Watch(Lines::new(self.clone(), call.label(), body, place))))
@@ -200,224 +195,10 @@ impl Cluster {
         }
     }
 
-    /// Callers box it: each function between a request and Terraform's call has room for the futures
-    /// of all requests that it makes, and in a debug build one replacement would fill a thread's stack.
-    async fn converse(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
-        let started = Instant::now();
-        let patience = if call.method == Method::GET { self.shared.read } else { WRITE };
-        let whose = self.deadline.map_or(Patience::Usual, Patience::Until);
-        if let Some(error) = self.shared.standing.foregone(whose) {
-            tracing::debug!(host = %self.host(), request = call.label(), "given up a moment ago");
-            return Err(error);
-        }
-        let deadline = self.deadline.unwrap_or(started + patience);
-        let mut attempts = Attempts::new(call.repeat, started, deadline);
-        let mut renewed = false;
-        let mut arrived = Arrival::Never;
-        loop {
-            let asked = Instant::now();
-            let credential = self.credential(call, &attempts).await?;
-            if self.deadline.is_none() {
-                // The server has its time, whatever time the plugin takes, which has a limit too.
-                attempts.postpone(asked.elapsed());
-            }
-            attempts.begin();
-            let sent = Instant::now();
-            let leaves = AtomicBool::new(false);
-            let attempt = self.attempt(call, &credential, reading, &leaves);
-            let ended = tokio::select! {
-                ended = timeout_at(attempts.deadline().min(sent + patience), attempt) => {
-                    match ended {
-                        Ok(ended) => ended?,
-                        Err(_) => Err(Failure::Late),
-                    }
-                }
-                () = self.stopped_before(call, &leaves) => {
-                    return Err(self.interrupted(call, &attempts));
-                }
-            };
-            self.log(call, &ended, sent.elapsed(), attempts.made());
-            if let Err(Failure::Lost(_) | Failure::Late) = &ended {
-                arrived = Arrival::Maybe;
-            }
-            match &ended {
-                Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.is_passing() => {
-                    self.shared.standing.put_off();
-                    if let Some(error) = self.shared.standing.closed(&call.path, whose) {
-                        return Err(error);
-                    }
-                }
-                Ok(_) => self.shared.standing.served(&call.path),
-                Err(_) => {}
-            }
-
-            let ending = match &ended {
-                Ok(Attempt { answered: Answered::Reply(reply), .. })
-                    if matches!(reply.status, 401 | 403)
-                        && let Some(Nobody { user }) = &self.shared.nobody =>
-                {
-                    let (host, user) = (self.server(), user.clone());
-                    let status = Box::new(reply.refusal());
-                    return Err(Error::Anonymous { host, user, status });
-                }
-                Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.status == 401 => {
-                    if !renewed && self.renew(call, &credential, &mut attempts).await? {
-                        renewed = true;
-                        continue;
-                    }
-                    let status = Box::new(reply.refusal());
-                    let plugin = self.shared.credentials.plugin().map(ToOwned::to_owned);
-                    let host = self.server();
-                    return Err(Error::Unauthorized { host, plugin, status });
-                }
-                Ok(Attempt { answered: Answered::Reply(reply), .. })
-                    if reply.status == 403 && self.is_taken_for_nobody(reply) =>
-                {
-                    let status = Box::new(reply.refusal());
-                    return Err(Error::LoginIgnored { host: self.server(), status });
-                }
-                Ok(Attempt { answered: Answered::Reply(reply), .. })
-                    if !self.host().is_encrypted() && reply.wants_tls() =>
-                {
-                    let (host, trouble) = (self.server(), Trouble::WantsTls);
-                    return Err(Error::Unreachable { host, trouble, attempts: attempts.made() });
-                }
-                // No API server asks for this; a proxy does that stands where the server should.
-                Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.status == 407 => {
-                    return Err(self.bad_answer(call, "a proxy's wish for a login (HTTP 407)"));
-                }
-                Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.lost_its_leader() => {
-                    Ending::LeaderChanged
-                }
-                Ok(Attempt { answered: Answered::Reply(reply), retry_after }) => {
-                    Ending::Answered { status: reply.status, retry_after: *retry_after }
-                }
-                Ok(_) => Ending::Answered { status: 200, retry_after: None },
-                Err(failure) => Ending::Failed(failure),
-            };
-            let regard = self.shared.standing.regard(whose);
-            let out_of_time = attempts.may_repeat(ending);
-            let given_up = |error: Error| {
-                if out_of_time {
-                    self.shared.standing.gave_up(&call.path, &error, started.elapsed(), whose);
-                }
-                error
-            };
-            match (attempts.pause(ending, regard, Instant::now()), ended) {
-                (Some(pause), _) => {
-                    if started.elapsed() > TELL_AFTER {
-                        tracing::warn!(
-                            host = %self.host(),
-                            "`{}` has been tried {} times for {:.0} s; trying again",
-                            call.label(),
-                            attempts.made(),
-                            started.elapsed().as_secs_f64(),
-                        );
-                    }
-                    tokio::select! {
-                        biased;
-                        _ = self.shared.stop.asked() => {
-                            return Err(self.interrupted(call, &attempts));
-                        }
-                        () = sleep(pause) => {}
-                    }
-                }
-                (None, Ok(Attempt { answered: Answered::Reply(reply), retry_after }))
-                    if reply.is_passing()
-                        && (attempts.made() > 1
-                            || retry_after.is_some_and(|asked| asked >= patience)) =>
-                {
-                    let status = Box::new(reply.refusal());
-                    let (attempts, waited) = (attempts.made(), started.elapsed());
-                    let host = self.server();
-                    let asked = retry_after;
-                    let put_off = Error::NotReady { host, status, attempts, waited, asked };
-                    return Err(given_up(put_off));
-                }
-                (None, Ok(Attempt { answered, .. })) => return Ok(answered),
-                (None, Err(failure)) => {
-                    let waited = started.elapsed();
-                    return Err(given_up(self.failed(call, failure, arrived, &attempts, waited)));
-                }
-            }
-        }
-    }
-
-    /// Waits until the user's wish to stop ends a request. A write that has left is heard out.
-    async fn stopped_before(&self, call: &Call, leaves: &AtomicBool) {
-        self.shared.stop.over().await;
-        if call.is_write() && leaves.load(Ordering::Relaxed) {
-            std::future::pending().await
-        }
-    }
-
-    /// The credential for the next attempt, within the handle's deadline or what a plugin may take.
-    async fn credential(&self, call: &Call, attempts: &Attempts) -> Result<Credential, Error> {
-        tokio::select! {
-            biased;
-            () = self.shared.stop.over() => Err(self.interrupted(call, attempts)),
-            credential = self.shared.credentials.current(self.credential_deadline()) => {
-                Ok(credential?)
-            }
-        }
-    }
-
-    /// Gets another credential than the refused one; `false` if there is no way to get one.
-    async fn renew(
-        &self,
-        call: &Call,
-        refused: &Credential,
-        attempts: &mut Attempts,
-    ) -> Result<bool, Error> {
-        let asked = Instant::now();
-        let renewed = tokio::select! {
-            biased;
-            () = self.shared.stop.over() => return Err(self.interrupted(call, attempts)),
-            renewed = self.shared.credentials.renew(refused, self.credential_deadline()) => {
-                renewed?
-            }
-        };
-        if self.deadline.is_none() {
-            attempts.postpone(asked.elapsed());
-        }
-        Ok(renewed)
-    }
-
-    fn credential_deadline(&self) -> Instant {
-        self.deadline.unwrap_or_else(|| Instant::now() + exec::LIMIT)
-    }
-
-    /// Whether the server knows nothing of a login that was sent. The name of whom it took us for
-    /// stands in its words alone.
-    fn is_taken_for_nobody(&self, reply: &Reply) -> bool {
-        self.host().is_encrypted()
-            && self.shared.nobody.is_none()
-            && self.shared.credentials.impersonation().is_empty()
-            && reply.refusal().message.contains("\"system:anonymous\"")
-    }
-
-    /// The outer error is one that no repeating can help; the inner may pass.
-    async fn attempt(
-        &self,
-        call: &Call,
-        credential: &Credential,
-        reading: Reading,
-        leaves: &AtomicBool,
-    ) -> Result<Result<Attempt, Failure>, Error> {
-        let request = self.request(call, credential)?;
-        let transport = self.shared.transports.of(credential)?;
-        let response = match transport.send(request, leaves).await {
-            Ok(response) => response,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        if reading == Reading::Stream && response.status().is_success() {
-            let answered = Answered::Stream(response.into_body());
-            return Ok(Ok(Attempt { answered, retry_after: None }));
-        }
-        match answer::read(response, call.largest).await {
-            Ok(attempt) => Ok(attempt),
-            Err(excess) => Err(self.too_much(call, excess)),
-        }
+    /// On the heap: each function between a request and Terraform's call has room for the futures of
+    /// all requests that it makes, and in a debug build one replacement would fill a thread's stack.
+    async fn exchange(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
+        Box::pin(Exchange::new(self, call, reading).run()).await
     }
 
     fn request(&self, call: &Call, credential: &Credential) -> Result<Request<Full<Bytes>>, Error> {
@@ -446,49 +227,6 @@ impl Cluster {
         request.body(Full::new(body)).map_err(|e| unbuildable(&e))
     }
 
-    fn log(&self, call: &Call, ended: &Result<Attempt, Failure>, took: Duration, attempt: u32) {
-        let status = match ended {
-            Ok(Attempt { answered: Answered::Reply(reply), .. }) => reply.status,
-            Ok(_) => 200,
-            Err(_) => 0,
-        };
-        tracing::debug!(
-            host = %self.host(),
-            request = call.label(),
-            status,
-            ms = took.as_millis() as u64,
-            attempt,
-            failure = ended.as_ref().err().map(tracing::field::debug),
-            "request"
-        );
-    }
-
-    fn interrupted(&self, call: &Call, tried: &Attempts) -> Error {
-        let host = self.server();
-        Error::Interrupted { host, request: call.label(), attempts: tried.made() }
-    }
-
-    fn failed(
-        &self,
-        call: &Call,
-        failure: Failure,
-        arrived: Arrival,
-        tried: &Attempts,
-        waited: Duration,
-    ) -> Error {
-        let (host, attempts) = (self.server(), tried.made());
-        match failure {
-            Failure::Unsent(trouble) | Failure::Remembered(trouble) | Failure::Lost(trouble) => {
-                if arrived == Arrival::Maybe && call.is_write() {
-                    let request = call.label();
-                    return Error::AnswerLost { host, request, trouble, attempts };
-                }
-                Error::Unreachable { host, trouble, attempts }
-            }
-            Failure::Late => Error::Timeout { host, request: call.label(), waited },
-        }
-    }
-
     /// Reads a success as `T`, and anything else as a refusal.
     pub(crate) fn decode<T: DeserializeOwned>(
         &self,
@@ -511,19 +249,6 @@ impl Cluster {
         let host = self.server();
         Error::BadAnswer { host, request: call.label(), why: why.into() }
     }
-}
-
-/// Whether one of the attempts may have reached the server, though none was answered.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Arrival {
-    Never,
-    Maybe,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    Whole,
-    Stream,
 }
 
 /// An answer to the wish to watch.

@@ -361,5 +361,7 @@ async fn a_write_whose_answer_is_lost_may_have_been_done_and_one_that_never_left
     assert_eq!(at.word().await, "ours");
     let deadline = tokio::time::Instant::now() + Duration::from_secs(1);
     let error = at.cluster.until(deadline).get(&at.location).await.unwrap_err();
-    assert!(matches!(error, Error::Unreachable { .. }), "a read is nothing to doubt: {error}");
+    // On a busy machine the deadline may come while it is asked.
+    let is_known = matches!(error, Error::Unreachable { .. } | Error::Timeout { .. });
+    assert!(is_known, "a read is nothing to doubt: {error}");
 }
