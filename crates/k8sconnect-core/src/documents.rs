@@ -17,7 +17,6 @@ mod scope;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::fmt;
 use std::mem;
 
 use serde_json::{Map, Value};
@@ -65,15 +64,6 @@ pub struct Place {
     /// Counted from 1 in its source; those in which nothing is written do not count.
     pub document: usize,
     pub line: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(source) = &self.source {
-            write!(f, "`{source}`, ")?;
-        }
-        write!(f, "document {}, line {}", self.document, self.line)
-    }
 }
 
 /// Why texts cannot be taken apart.
@@ -238,15 +228,9 @@ impl<'t> Reading<'t> {
                 self.defined.extend(scope::defined_by(&object, value));
                 self.found.push(Found { object, place: here, text });
             }
-            Err(mut errors) => {
-                // That the name is missing is all that `generateName` means here.
-                if errors.iter().any(|error| matches!(error, ManifestError::GenerateName { .. })) {
-                    errors.retain(|error| {
-                        *error != ManifestError::Missing { field: "metadata.name" }
-                    });
-                }
+            Err(errors) => {
                 let problems = errors.into_iter().map(|error| Problem {
-                    place: self.place(source, number, error.line().unwrap_or(line)),
+                    place: self.place(source, number, error.line),
                     fault: Fault::Unidentified(error),
                 });
                 let problems: Vec<_> = problems.collect();

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::field::pattern::{PatternError, Relation};
+use crate::field::pattern::{PatternError, PatternProblem, Relation};
 use crate::field::walk::{Items, at, at_written, step};
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::manifest::Manifest;
@@ -41,26 +41,15 @@ pub enum Ignore {
 
 impl Ignore {
     pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let refuse = |problem| Err(PatternError { text: text.to_owned(), problem });
         match text.trim().strip_prefix("manager=") {
-            Some("") => Err(PatternError {
-                text: text.to_owned(),
-                problem: "the name of the manager is missing",
-            }),
+            Some("") => refuse(PatternProblem::Manager),
             Some(name) => Ok(Self::Manager(name.to_owned())),
-            None => {
-                let pattern = Pattern::parse_with_places(text)?;
-                let refuse = |problem| Err(PatternError { text: text.to_owned(), problem });
-                if pattern.means_identity() {
-                    return refuse("it says which object is meant, and must be written");
-                }
-                if pattern.names_reserved() {
-                    return refuse(
-                        "annotations and labels under `k8sconnect.terraform.io/` are reserved for \
-                         k8sconnect",
-                    );
-                }
-                Ok(Self::Fields(pattern))
-            }
+            None => match Pattern::parse_with_places(text)? {
+                pattern if pattern.means_identity() => refuse(PatternProblem::Identity),
+                pattern if pattern.names_reserved() => refuse(PatternProblem::Reserved),
+                pattern => Ok(Self::Fields(pattern)),
+            },
         }
     }
 }

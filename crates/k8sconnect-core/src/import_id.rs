@@ -58,23 +58,20 @@ pub enum SecretValues {
     Taken,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why a text is no import id. Options are named without their `?`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportIdError {
-    #[error("it has neither the form `namespace/kind/name` nor `kind/name`")]
+    /// Neither `namespace/kind/name` nor `kind/name`.
     Form,
-    #[error("`?{0}` is no option")]
     UnknownOption(String),
-    #[error("`?{0}` needs a value, as in `?{0}=NAME`")]
     NoValue(&'static str),
-    #[error("`?{0}` takes no value")]
     NeedlessValue(&'static str),
-    #[error("`?{0}` is given twice")]
     Twice(&'static str),
-    #[error("`?unowned` and `?manager=…` contradict each other")]
+    /// Both `unowned` and `manager`.
     Contradiction,
-    #[error("it names a context twice, in front and in `?context=`")]
+    /// A context in front, and one as an option.
     TwoContexts,
-    #[error("it names a cluster twice, by a context and by `?cluster_name=`")]
+    /// A context and a cluster name.
     TwoClusters,
 }
 

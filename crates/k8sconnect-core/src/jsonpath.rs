@@ -21,8 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 pub(crate) use filter::{Comparison, Filter, Operand, Operator};
-pub use parse::JsonPathError;
 pub(crate) use parse::filter;
+pub use parse::{JsonPathError, JsonPathProblem};
 
 /// A path that was read and can be asked.
 #[derive(Clone, Debug, PartialEq)]

@@ -43,80 +43,62 @@ enum Storage {
     Never { edition: String },
 }
 
-/// Why a text is not one object that can be applied. Lines and columns are 1-based.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ManifestError {
-    #[error("{0}")]
-    Yaml(YamlError),
-    #[error("it holds no document")]
-    Empty,
-    #[error("it holds {count} documents, the second at line {second_line}")]
-    SeveralDocuments { count: usize, second_line: usize },
-    #[error("line {line}: an object is a mapping of fields, this is {found}")]
-    NotAMapping { line: usize, found: &'static str },
-    #[error("`{field}` is missing")]
-    Missing { field: &'static str },
-    #[error("line {line}: `{field}` must be {wanted}")]
-    WrongType { line: usize, field: String, wanted: &'static str },
-    #[error("line {line}: `kind: {kind}` is a list of objects, not an object")]
-    IsAList { line: usize, kind: String },
-    #[error("line {line}: `{field}`{} must be base64", as_written(written.as_ref()))]
-    NotBase64 {
-        line: usize,
-        field: String,
-        /// The key, where it was read as something else than it looks.
-        written: Option<String>,
-    },
-    #[error("line {line}: `metadata.generateName` cannot be applied")]
-    GenerateName { line: usize },
-    #[error("line {line}: `{field}` is written by the API server")]
-    ServerOwned { line: usize, field: String },
-    #[error("line {line}: `{field}` is reserved for k8sconnect")]
-    Reserved { line: usize, field: FieldPath },
-    #[error("line {line}: no object can be named `{name}`")]
-    ObjectName { line: usize, name: String },
-    #[error("line {line}: no namespace can be named `{name}`")]
-    NamespaceName { line: usize, name: String },
+/// One reason why a text is not one object that can be applied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ManifestError {
+    /// Counted from 1. Of a missing field, the line where the object starts.
+    pub line: usize,
+    pub field: FieldPath,
+    pub cause: ManifestCause,
 }
 
-fn as_written(key: Option<&String>) -> String {
-    key.map(|key| format!(" (the key `{key}`)")).unwrap_or_default()
+#[derive(Clone, Debug, PartialEq)]
+pub enum ManifestCause {
+    Yaml(YamlError),
+    /// The text has no document.
+    Empty,
+    /// The text has so many documents; the line is that of the second.
+    SeveralDocuments(usize),
+    NotAMapping,
+    NotText,
+    Missing,
+    /// A list of objects of this kind.
+    IsAList(String),
+    /// A key is given where it was read as something else than it looks.
+    NotBase64 {
+        written: Option<String>,
+    },
+    GenerateName,
+    /// Only the API server writes the field.
+    ServerOwned,
+    /// Only k8sconnect writes the field.
+    Reserved,
+    /// No object can have this name.
+    ObjectName(String),
+    /// No namespace can have this name.
+    NamespaceName(String),
 }
 
 impl ManifestError {
-    /// The line that it is about, where it is about one.
-    pub fn line(&self) -> Option<usize> {
-        match self {
-            Self::Yaml(error) => Some(error.position.line),
-            Self::SeveralDocuments { second_line: line, .. }
-            | Self::NotAMapping { line, .. }
-            | Self::WrongType { line, .. }
-            | Self::IsAList { line, .. }
-            | Self::NotBase64 { line, .. }
-            | Self::GenerateName { line }
-            | Self::Reserved { line, .. }
-            | Self::ObjectName { line, .. }
-            | Self::NamespaceName { line, .. }
-            | Self::ServerOwned { line, .. } => Some(*line),
-            Self::Empty | Self::Missing { .. } => None,
-        }
+    fn of_text(line: usize, cause: ManifestCause) -> Vec<Self> {
+        vec![Self { line, field: FieldPath::default(), cause }]
     }
 }
 
 impl Manifest {
     /// Reads one object, or says all that is wrong with it.
     pub fn parse(text: &str) -> Result<Self, Vec<ManifestError>> {
-        let mut documents =
-            yaml::parse_stream(text).map_err(|error| vec![ManifestError::Yaml(error)])?;
-        match documents.len() {
-            0 => return Err(vec![ManifestError::Empty]),
-            1 => {}
-            count => {
-                let second_line = documents[1].position.line;
-                return Err(vec![ManifestError::SeveralDocuments { count, second_line }]);
+        let mut documents = yaml::parse_stream(text).map_err(|error| {
+            ManifestError::of_text(error.position.line, ManifestCause::Yaml(error))
+        })?;
+        match documents.as_slice() {
+            [] => Err(ManifestError::of_text(1, ManifestCause::Empty)),
+            [_] => Self::from_document(documents.remove(0)),
+            [_, second, ..] => {
+                let cause = ManifestCause::SeveralDocuments(documents.len());
+                Err(ManifestError::of_text(second.position.line, cause))
             }
         }
-        Self::from_document(documents.remove(0))
     }
 
     pub fn from_document(document: Document) -> Result<Self, Vec<ManifestError>> {

@@ -76,7 +76,7 @@ fn map_at<'a>(value: &'a mut Value, key: &str) -> &'a mut Map<String, Value> {
     }
     match &mut value[key] {
         Value::Object(map) => map,
-        _ => unreachable!("it was made a map"),
+        _ => unreachable!(),
     }
 }
 

@@ -54,7 +54,7 @@ pub use item::Namesakes;
 pub use judge::{Claimed, Kept, Scene, Verdict, claimed, manager_of};
 pub use mark::{Footprint, Mark};
 pub use oddity::Oddity;
-pub use operation::{Operation, Trouble};
+pub use operation::{Operation, OperationError, Trouble};
 pub use outcome::{Outcome, Written, leaves_now};
 pub use place::{Shape, Unplaced};
 pub use pointer::Pointer;
@@ -91,47 +91,52 @@ impl PartialEq for Patch {
     }
 }
 
-/// Why a text is no patch of its target.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+/// One reason why a text is no patch of its target. Places are given as the author wrote them.
+#[derive(Clone, Debug, PartialEq)]
 pub enum PatchError {
-    #[error("{0}")]
     Yaml(YamlError),
-    #[error("it changes nothing")]
+    /// It changes nothing.
     Empty,
-    #[error("it holds {0} documents")]
     SeveralDocuments(usize),
-    #[error("it must be a mapping of fields, this is {0}")]
-    NotAMapping(&'static str),
-    #[error("it must be a list of operations, this is {0}")]
-    NotAList(&'static str),
-    #[error("`{0}` is a directive of strategic merge patches")]
+    NotAMapping,
+    NotAList,
+    /// A directive of strategic merge patches.
     Directive(String),
-    #[error("the path `\"\"` is the whole object")]
+    /// An operation on the path `""`.
     WholeObject,
-    #[error("`{0}` says which object is meant")]
+    /// A field that says which object is meant.
     Identity(String),
-    #[error("`{0}` is written by the API server")]
+    /// Only the API server writes the field.
     ServerOwned(String),
-    #[error("`{0}` is reserved for k8sconnect")]
+    /// Only k8sconnect writes the field.
     Reserved(FieldPath),
-    #[error(
-        "`{0}` stands for every annotation, those of k8sconnect and of other managers included"
-    )]
+    /// It means every annotation at once, those of other managers too.
     AllAnnotations(String),
-    #[error("`{0}` is turned into `data` by the API server")]
+    /// Something that cannot be said of a Secret.
+    Secret(SecretError),
+    BadOperation {
+        n: usize,
+        error: OperationError,
+    },
+}
+
+/// Why a patch of a Secret cannot be made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SecretError {
+    /// An operation in `stringData`, which the server never stores.
     StringData(String),
-    #[error("`stringData: null` removes nothing, since the API server never keeps `stringData`")]
+    /// `stringData: null`
     NoStringData,
-    #[error("`data: null` takes every key away, and `stringData` beside it puts some there")]
+    /// `data: null` beside `stringData`
     AllOfData,
-    #[error("`stringData` takes `{0}` away, and `data` gives it a value")]
+    /// `stringData` removes a key to which `data` gives a value.
     BothWays(String),
-    #[error("`{0}` must be base64")]
     NotBase64(String),
-    #[error("`{from}` is secret, or holds a secret, and at `{to}` it would be shown")]
-    Betrayal { from: String, to: String },
-    #[error("operation {n}: {why}")]
-    BadOperation { n: usize, why: String },
+    /// An operation copies a secret to a place where it is shown.
+    Betrayal {
+        from: String,
+        to: String,
+    },
 }
 
 impl Patch {

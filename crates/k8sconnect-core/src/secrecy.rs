@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use crate::field::pattern::{PatternError, Relation};
+use crate::field::pattern::{PatternError, PatternProblem, Relation};
 use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::identity::Gvk;
@@ -171,11 +171,11 @@ impl Secrecy {
 pub fn pattern(text: &str) -> Result<Pattern, PatternError> {
     let refuse = |problem| Err(PatternError { text: text.to_owned(), problem });
     if text.trim().starts_with("manager=") {
-        return refuse("fields are hidden by their paths, not by their managers");
+        return refuse(PatternProblem::Manager);
     }
     let pattern = Pattern::parse(text)?;
     if pattern.means_identity() {
-        return refuse("it says which object is meant, and cannot be hidden");
+        return refuse(PatternProblem::Identity);
     }
     Ok(pattern)
 }

@@ -31,6 +31,7 @@ mod write;
 
 pub use document::{Document, Position, Step, keys_read_as_booleans, words_read_as_booleans};
 pub use error::{KeyKind, YamlError, YamlErrorKind};
+pub use syntax::SyntaxProblem;
 pub use write::to_yaml;
 
 use budget::StreamBudget;

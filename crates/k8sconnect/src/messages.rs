@@ -30,7 +30,9 @@ pub(crate) mod terms;
 pub(crate) mod upgrade;
 pub(crate) mod wait;
 pub(crate) mod whereabouts;
+mod yaml;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use excerpt::{by_turns, one_line};
@@ -79,6 +81,26 @@ fn without_picture(words: &str) -> String {
 /// Paragraphs of a detail, with an empty line between.
 fn paragraphs<const N: usize>(parts: [&str; N]) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n\n")
+}
+
+/// A problem, as a clause without a full stop, and what to do about it.
+type Explained = (String, &'static str);
+
+/// How many problems are listed: the first usually explain the rest.
+const MOST_PROBLEMS: usize = 20;
+
+/// A list of problems, and each advice once.
+fn problems(found: impl Iterator<Item = Explained>) -> String {
+    let (mut lines, mut advice): (Vec<_>, Vec<_>) =
+        found.map(|(problem, advice)| (format!("  - {problem}"), advice)).unzip();
+    let all = count(lines.len(), "problem");
+    if lines.len() > MOST_PROBLEMS {
+        lines.push(format!("  - and {} more", lines.len() - MOST_PROBLEMS));
+        lines.drain(MOST_PROBLEMS..lines.len() - 1);
+    }
+    let mut said = BTreeSet::new();
+    advice.retain(|one| said.insert(*one));
+    paragraphs([&format!("{all} found:\n{}", lines.join("\n")), &advice.join("\n\n")])
 }
 
 /// `10 minutes`, `90 seconds`, as a clock would be read.

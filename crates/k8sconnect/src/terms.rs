@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8sconnect_cluster::{Conflicts, Propagation};
 use k8sconnect_core::field::Pattern;
-use k8sconnect_core::field::pattern::PatternError;
+use k8sconnect_core::field::pattern::{PatternError, PatternProblem};
 use k8sconnect_core::ignore::{Ignore, Ignoring, Yielded};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::Guard;
@@ -192,10 +192,9 @@ impl Terms {
 /// One entry of `ignore_fields`. Whoever yields to k8sconnect itself would never change anything.
 fn ignore(text: &str) -> Result<Ignore, PatternError> {
     match Ignore::parse(text)? {
-        Ignore::Manager(name) if name == MANAGER => Err(PatternError {
-            text: text.to_owned(),
-            problem: "that manager is k8sconnect itself, which holds all that `yaml_body` says",
-        }),
+        Ignore::Manager(name) if name == MANAGER => {
+            Err(PatternError { text: text.to_owned(), problem: PatternProblem::OwnManager })
+        }
         other => Ok(other),
     }
 }

@@ -92,7 +92,7 @@ impl Manifest for &Value {
 impl Manifest for &str {
     fn object(self) -> Result<Value> {
         let mut documents = k8sconnect_core::yaml::parse_stream(self)
-            .map_err(|error| anyhow::anyhow!("the manifest is not YAML: {error}"))?;
+            .map_err(|error| anyhow::anyhow!("the manifest is not YAML: {error:?}"))?;
         match (documents.pop(), documents.len()) {
             (Some(document), 0) => Ok(document.value),
             (_, others) => bail!("one document is needed, not {}", others + 1),

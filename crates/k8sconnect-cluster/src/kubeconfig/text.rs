@@ -26,8 +26,8 @@ pub(super) fn parse(text: &str) -> Result<Kubeconfig, ConnectionError> {
 
 fn read(text: &str) -> Result<Kubeconfig, ConnectionError> {
     let refused = |why: String| ConnectionError::BadKubeconfig { file: None, why };
-    let documents =
-        yaml::parse_stream(text).map_err(|error| refused(format!("it is not YAML: {error}")))?;
+    let documents = yaml::parse_stream(text)
+        .map_err(|error| refused(format!("it is not YAML at {}", error.position)))?;
     let value = match documents.as_slice() {
         [only] => only.value.clone(),
         [] => return Ok(Kubeconfig { is_empty: true, ..Kubeconfig::default() }),

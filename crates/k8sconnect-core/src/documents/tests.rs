@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::manifest::ManifestCause;
 use crate::yaml::{parse_stream, to_yaml};
 
 fn lone(text: &str) -> Result<BTreeMap<String, Piece<'_>>, Vec<Problem>> {
@@ -76,9 +77,10 @@ fn one_object_written_twice_is_told_with_both_places() {
     let text = format!("{twice}---\n{again}");
     let problems = lone(&text).unwrap_err();
     assert_eq!(problems.len(), 1);
-    assert_eq!(problems[0].place.to_string(), "document 2, line 7");
+    let place = |document, line| Place { source: None, document, line };
+    assert_eq!(problems[0].place, place(2, 7));
     let Fault::Again { first, .. } = &problems[0].fault else { panic!("{problems:?}") };
-    assert_eq!(first.to_string(), "document 1, line 1");
+    assert_eq!(*first, place(1, 1));
 }
 
 #[test]
@@ -108,16 +110,19 @@ fn all_that_is_wrong_is_told_at_once_with_file_document_and_line() {
     let sources = [("a.yaml", first), ("b.yaml", second)];
     let problems =
         split(sources.map(|(name, text)| Source { name: Some(name), text })).unwrap_err();
-    let places: Vec<_> = problems.iter().map(|problem| problem.place.to_string()).collect();
+    let places: Vec<_> = problems
+        .iter()
+        .map(|Problem { place, .. }| (place.source.as_deref(), place.document, place.line))
+        .collect();
     assert_eq!(
         places,
         [
-            "`a.yaml`, document 1, line 1",
-            "`a.yaml`, document 2, line 9",
-            "`b.yaml`, document 1, line 1",
-            "`b.yaml`, document 1, line 1",
-            "`b.yaml`, document 1, line 1",
-            "`b.yaml`, document 2, line 3",
+            (Some("a.yaml"), 1, 1),
+            (Some("a.yaml"), 2, 9),
+            (Some("b.yaml"), 1, 1),
+            (Some("b.yaml"), 1, 1),
+            (Some("b.yaml"), 1, 1),
+            (Some("b.yaml"), 2, 3),
         ]
     );
 }
@@ -179,10 +184,8 @@ fn a_list_may_be_empty_and_is_then_no_object() {
         assert_eq!(keys(&beside), ["pod.default.a"], "{none}");
     }
     let problems = lone("apiVersion: v1\nkind: List\nitems: {a: 1}\n").unwrap_err();
-    assert!(matches!(
-        problems[0].fault,
-        Fault::Unidentified(ManifestError::IsAList { line: 2, .. })
-    ));
+    let Fault::Unidentified(error) = &problems[0].fault else { panic!("{problems:?}") };
+    assert_eq!((error.line, &error.cause), (2, &ManifestCause::IsAList("List".into())));
 }
 
 #[test]
@@ -190,7 +193,8 @@ fn a_namespace_that_is_no_text_wants_quotes() {
     let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n";
     let problems = lone(text).unwrap_err();
     let Fault::Unidentified(error) = &problems[0].fault else { panic!("{problems:?}") };
-    assert_eq!(error.to_string(), "line 3: `metadata.namespace` must be text: put it in quotes");
+    assert_eq!((error.line, error.field.to_string().as_str()), (3, "metadata.namespace"));
+    assert_eq!(error.cause, ManifestCause::NotText);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use super::path::PathElement;
 use super::set::FieldSet;
 use crate::atom::Atom;
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("The server recorded the field `{0}` in a notation that k8sconnect does not know")]
+/// An element in a notation that is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldsV1Error(pub String);
 
 pub fn decode(fields: &Value) -> Result<FieldSet, FieldsV1Error> {

@@ -141,12 +141,10 @@ fn is_bare_key_value(value: &str) -> bool {
         && value.chars().all(|c| !matches!(c, ',' | ']' | '[' | '=' | '"') && !c.is_whitespace())
 }
 
-/// Why a text is no path, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a field path: {problem} at character {at}")]
+/// A text that is no path, and the character, counted from 1, up to which it could be one.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError {
     pub text: String,
-    pub problem: &'static str,
     pub at: usize,
 }
 
@@ -164,7 +162,7 @@ impl FromStr for FieldPath {
                     PathElement::field(reader.name()?)
                 }
                 _ if path.is_empty() => PathElement::field(reader.name()?),
-                _ => return Err(reader.problem("expected `.` or `[`")),
+                _ => return Err(reader.error()),
             };
             path.push(element);
         }
@@ -182,14 +180,14 @@ impl Reader<'_> {
         self.text[self.at..].chars().next()
     }
 
-    fn problem(&self, problem: &'static str) -> PathError {
+    fn error(&self) -> PathError {
         let at = self.text[..self.at].chars().count() + 1;
-        PathError { text: self.text.to_owned(), problem, at }
+        PathError { text: self.text.to_owned(), at }
     }
 
-    fn expect(&mut self, wanted: char, problem: &'static str) -> Result<(), PathError> {
+    fn expect(&mut self, wanted: char) -> Result<(), PathError> {
         if self.peek() != Some(wanted) {
-            return Err(self.problem(problem));
+            return Err(self.error());
         }
         self.at += wanted.len_utf8();
         Ok(())
@@ -199,14 +197,14 @@ impl Reader<'_> {
         let rest = &self.text[self.at..];
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
         if end == 0 {
-            return Err(self.problem("a name is missing"));
+            return Err(self.error());
         }
         self.at += end;
         Ok(rest[..end].to_owned())
     }
 
     fn bracket(&mut self) -> Result<PathElement, PathError> {
-        self.expect('[', "expected `[`")?;
+        self.expect('[')?;
         let element = match self.peek() {
             Some('=') => {
                 self.at += 1;
@@ -214,24 +212,22 @@ impl Reader<'_> {
             }
             Some(c) if c.is_ascii_digit() && self.digits_then_close() => {
                 let digits = self.until(']')?;
-                PathElement::Index(
-                    digits.parse().map_err(|_| self.problem("an index is too large"))?,
-                )
+                PathElement::Index(digits.parse().map_err(|_| self.error())?)
             }
             Some('"') => match self.json()? {
                 Value::String(name) if self.peek() == Some('=') => {
                     PathElement::key(self.key_fields(name)?)
                 }
                 Value::String(name) => PathElement::field(name),
-                _ => return Err(self.problem("expected a quoted name")),
+                _ => return Err(self.error()),
             },
             Some(_) => {
                 let name = self.until('=')?;
                 PathElement::key(self.key_fields(name)?)
             }
-            None => return Err(self.problem("`]` is missing")),
+            None => return Err(self.error()),
         };
-        self.expect(']', "`]` is missing")?;
+        self.expect(']')?;
         Ok(element)
     }
 
@@ -244,7 +240,7 @@ impl Reader<'_> {
         let mut fields = KeyFields::new();
         let mut name = first;
         loop {
-            self.expect('=', "`=` is missing")?;
+            self.expect('=')?;
             let value = match self.peek() {
                 Some('"' | '{' | '[') => self.json()?,
                 _ => bare_value(&self.until_any(&[',', ']'])),
@@ -257,7 +253,7 @@ impl Reader<'_> {
             name = match self.peek() {
                 Some('"') => match self.json()? {
                     Value::String(name) => name,
-                    _ => return Err(self.problem("expected a quoted name")),
+                    _ => return Err(self.error()),
                 },
                 _ => self.until('=')?,
             };
@@ -266,7 +262,7 @@ impl Reader<'_> {
 
     fn until(&mut self, end: char) -> Result<String, PathError> {
         let rest = &self.text[self.at..];
-        let length = rest.find(end).ok_or_else(|| self.problem("the bracket does not end"))?;
+        let length = rest.find(end).ok_or_else(|| self.error())?;
         self.at += length;
         Ok(rest[..length].to_owned())
     }
@@ -286,7 +282,7 @@ impl Reader<'_> {
                 self.at += stream.byte_offset();
                 Ok(value)
             }
-            _ => Err(self.problem("a quoted value is malformed")),
+            _ => Err(self.error()),
         }
     }
 }
@@ -344,10 +340,7 @@ pub(crate) mod tests {
     #[test]
     fn says_where_a_path_breaks() {
         let error = "spec.containers[name=app".parse::<FieldPath>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`spec.containers[name=app` is not a field path: `]` is missing at character 25"
-        );
+        assert_eq!(error.at, 25);
         assert!("spec..x".parse::<FieldPath>().is_err());
         assert!("spec[".parse::<FieldPath>().is_err());
     }

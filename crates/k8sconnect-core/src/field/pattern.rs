@@ -44,11 +44,33 @@ enum Step {
     Placed(Value, usize),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` cannot be used here: {problem}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     pub text: String,
-    pub problem: &'static str,
+    pub problem: PatternProblem,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternProblem {
+    Empty,
+    /// `]` is missing.
+    Unclosed,
+    /// A field name, or the `.` before it, is missing.
+    Name,
+    /// The text in brackets names no item.
+    Item,
+    /// A filter that does more than name items.
+    Filter,
+    /// An item is named by its position where that is not allowed.
+    ByPosition,
+    /// It means fields that say which object is meant.
+    Identity,
+    /// It means fields that only k8sconnect writes.
+    Reserved,
+    /// `manager=` without a name, or where no manager is allowed.
+    Manager,
+    /// The manager is k8sconnect itself.
+    OwnManager,
 }
 
 impl Pattern {
@@ -56,8 +78,10 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let pattern = Self::parse_with_places(text)?;
         if pattern.has_places() {
-            let problem = "an item is named by what it holds, as in `[name=app]`, not by its place";
-            return Err(PatternError { text: text.to_owned(), problem });
+            return Err(PatternError {
+                text: text.to_owned(),
+                problem: PatternProblem::ByPosition,
+            });
         }
         Ok(pattern)
     }

@@ -265,8 +265,8 @@ fn a_reserved_annotation_or_label_cannot_be_ignored_by_name() {
         "metadata.annotations['k8sconnect.terraform.io/patch-0f3a']",
         "metadata.labels[\"k8sconnect.terraform.io/team\"]",
     ] {
-        let error = Ignore::parse(text).unwrap_err().to_string();
-        assert!(error.contains(text) && error.contains("are reserved for k8sconnect"), "{error}");
+        let problem = PatternProblem::Reserved;
+        assert_eq!(Ignore::parse(text), Err(PatternError { text: text.to_owned(), problem }));
     }
     for text in [
         "metadata.annotations",

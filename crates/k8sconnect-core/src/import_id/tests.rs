@@ -1,7 +1,7 @@
 use super::*;
 
 fn parsed(id: &str) -> ImportId {
-    ImportId::parse(id).unwrap_or_else(|error| panic!("{id}: {error}"))
+    ImportId::parse(id).unwrap_or_else(|error| panic!("{id}: {error:?}"))
 }
 
 fn by_word(namespace: Option<&str>, kind: &str, name: &str) -> Subject {

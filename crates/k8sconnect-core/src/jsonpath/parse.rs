@@ -1,17 +1,33 @@
-//! Reading a path. What is wrong is told with the place where it is wrong.
+//! Reads a path. An error has the place where the path is wrong.
 
 use serde_json::Value;
 
+use self::JsonPathProblem as P;
 use super::Step;
 use super::filter::{Comparison, Filter, Operand, Operator};
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no JSONPath: at character {at}, {problem}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPathError {
     pub text: String,
     /// Counted from 1.
     pub at: usize,
-    pub problem: &'static str,
+    pub problem: JsonPathProblem,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonPathProblem {
+    /// This character, which ends a bracket, a filter or a quote, is missing.
+    Missing(char),
+    /// Text after the end of the path.
+    Trailing,
+    /// A field name is missing, or has a character that must be quoted.
+    Name,
+    /// The text in brackets chooses no item.
+    Item,
+    /// A filter that cannot be read.
+    Filter,
+    /// Too many filters inside of filters.
+    TooDeep,
 }
 
 /// A path, with or without the braces, the `$` and the dot that kubectl's users put around it.
@@ -25,18 +41,18 @@ pub(super) fn path(text: &str) -> Result<Vec<Step>, JsonPathError> {
 }
 
 /// What stands between `[?` and `]`.
-pub(crate) fn filter(text: &str) -> Result<Filter, &'static str> {
+pub(crate) fn filter(text: &str) -> Result<Filter, JsonPathProblem> {
     let mut reader = Reader::new(text);
     let filter = reader.filter()?;
     reader.spaces();
-    if reader.rest().is_empty() { Ok(filter) } else { Err("something follows the filter") }
+    if reader.rest().is_empty() { Ok(filter) } else { Err(P::Trailing) }
 }
 
 /// How deep filters may stand inside of filters. Each item is judged by all of them, so that depth
 /// costs more than it tells; nobody writes more than two.
 const MOST_FILTERS: usize = 4;
 
-type Read<T> = Result<T, &'static str>;
+type Read<T> = Result<T, JsonPathProblem>;
 
 struct Reader<'a> {
     text: &'a str,
@@ -86,17 +102,13 @@ impl<'a> Reader<'a> {
         self.steps(&mut steps, Ends::Path)?;
         self.spaces();
         if braced && !self.take("}") {
-            return Err(if self.rest().is_empty() {
-                "`}` is missing"
-            } else {
-                "one path ends here, and something follows it"
-            });
+            return Err(if self.rest().is_empty() { P::Missing('}') } else { P::Trailing });
         }
         self.spaces();
         match (self.rest(), steps.is_empty()) {
             ("", false) => Ok(steps),
-            ("", true) => Err("a field is missing"),
-            _ => Err("one path ends here, and something follows it"),
+            ("", true) => Err(P::Name),
+            _ => Err(P::Trailing),
         }
     }
 
@@ -126,7 +138,7 @@ impl<'a> Reader<'a> {
             match c {
                 '\\' => {
                     self.at += 1;
-                    let escaped = self.peek().ok_or("a character is missing after `\\`")?;
+                    let escaped = self.peek().ok_or(P::Name)?;
                     name.push(escaped);
                     self.at += escaped.len_utf8();
                 }
@@ -135,7 +147,7 @@ impl<'a> Reader<'a> {
                     break;
                 }
                 c if c.is_whitespace() => break,
-                ',' => return Err("a `,` in a name is quoted, as in `['a,b']`"),
+                ',' => return Err(P::Name),
                 c => {
                     name.push(c);
                     self.at += c.len_utf8();
@@ -143,7 +155,7 @@ impl<'a> Reader<'a> {
             }
         }
         match name.as_str() {
-            "" => Err("a name is missing"),
+            "" => Err(P::Name),
             "*" => Ok(Step::Any),
             _ => Ok(Step::Field(name)),
         }
@@ -160,29 +172,23 @@ impl<'a> Reader<'a> {
                 break;
             }
             if !self.take(",") {
-                return Err(if self.rest().is_empty() {
-                    "`]` is missing"
-                } else {
-                    "`]` or `,` is expected"
-                });
+                return Err(P::Missing(']'));
             }
         }
         match choices.len() {
-            1 => choices.pop().ok_or("an item is missing"),
+            1 => choices.pop().ok_or(P::Item),
             _ => Ok(Step::Union(choices)),
         }
     }
 
     fn choice(&mut self) -> Read<Step> {
         match self.peek() {
-            None => Err("`]` is missing"),
+            None => Err(P::Missing(']')),
             Some('*') => {
                 self.at += 1;
                 Ok(Step::Any)
             }
-            Some('?') if self.filters == MOST_FILTERS => {
-                Err("filters stand too deep inside one another")
-            }
+            Some('?') if self.filters == MOST_FILTERS => Err(P::TooDeep),
             Some('?') => {
                 self.at += 1;
                 self.filters += 1;
@@ -192,23 +198,19 @@ impl<'a> Reader<'a> {
             }
             Some(quote @ ('\'' | '"')) => Ok(Step::Field(self.quoted(quote)?)),
             Some(c) if c.is_ascii_digit() || c == '-' || c == ':' => self.place(),
-            Some(']') => Err("an item is missing between `[` and `]`"),
-            Some(_) => {
-                Err("an item is chosen by its place, as in `[0]` or `[*]`, by a filter, as in \
-                            `[?(@.name==\"app\")]`, or by a quoted key")
-            }
+            Some(_) => Err(P::Item),
         }
     }
 
     fn place(&mut self) -> Read<Step> {
         let start = self.number()?;
         if !self.take(":") {
-            return start.map(Step::Index).ok_or("a number is missing");
+            return start.map(Step::Index).ok_or(P::Item);
         }
         let end = self.number()?;
         let every = if self.take(":") { self.number()?.unwrap_or(1) } else { 1 };
         if every < 1 {
-            return Err("the step of a slice is 1 or more");
+            return Err(P::Item);
         }
         Ok(Step::Slice { start, end, every })
     }
@@ -220,7 +222,7 @@ impl<'a> Reader<'a> {
         if length == 0 {
             return Ok(None);
         }
-        let number = rest[..length].parse().map_err(|_| "this is no number of an item")?;
+        let number = rest[..length].parse().map_err(|_| P::Item)?;
         self.at += length;
         self.spaces();
         Ok(Some(number))
@@ -234,7 +236,7 @@ impl<'a> Reader<'a> {
             self.at += c.len_utf8();
             match c {
                 '\\' => {
-                    let escaped = self.peek().ok_or("a character is missing after `\\`")?;
+                    let escaped = self.peek().ok_or(P::Name)?;
                     self.at += escaped.len_utf8();
                     text.push(match escaped {
                         'n' => '\n',
@@ -247,14 +249,14 @@ impl<'a> Reader<'a> {
             }
         }
         self.at = opened;
-        Err("a quote is never closed")
+        Err(P::Missing(quote))
     }
 
     /// After its `?`.
     fn filter(&mut self) -> Read<Filter> {
         self.spaces();
         if !self.take("(") {
-            return Err("a filter is written as in `[?(@.type==\"Ready\")]`");
+            return Err(P::Filter);
         }
         let mut alternatives = vec![vec![self.comparison()?]];
         loop {
@@ -270,7 +272,7 @@ impl<'a> Reader<'a> {
             } else if self.take("||") {
                 alternatives.push(vec![self.comparison()?]);
             } else {
-                return Err("`)`, `&&` or `||` is expected");
+                return Err(P::Missing(')'));
             }
         }
     }
@@ -290,7 +292,7 @@ impl<'a> Reader<'a> {
         let Some((_, operator)) = operators.into_iter().find(|(sign, _)| self.take(sign)) else {
             return match left {
                 Operand::Path(path) => Ok(Comparison::Exists(path)),
-                Operand::Literal(_) => Err("a comparison such as `==` is expected"),
+                Operand::Literal(_) => Err(P::Filter),
             };
         };
         Ok(Comparison::Compared(left, operator, self.operand()?))
@@ -309,11 +311,8 @@ impl<'a> Reader<'a> {
         let rest = self.rest();
         let ends = |c: char| c.is_whitespace() || "=!<>)&|".contains(c);
         let word = &rest[..rest.find(ends).unwrap_or(rest.len())];
-        if word.is_empty() {
-            return Err("a value is missing");
-        }
-        if word.starts_with('~') {
-            return Err("there is no `=~`: values are compared whole, with `==`");
+        if word.is_empty() || word.starts_with('~') {
+            return Err(P::Filter);
         }
         self.at += word.len();
         Ok(Operand::Literal(match serde_json::from_str(word) {

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
-use super::{ManifestError, SERVER_METADATA};
+use super::{ManifestCause, ManifestError, SERVER_METADATA};
 use crate::field::FieldPath;
 use crate::identity::{Gvk, ObjectKey, is_name, is_namespace, reserved};
 use crate::yaml::{Document, Step};
@@ -39,51 +39,46 @@ impl<'a> Check<'a> {
 
     pub(super) fn object_key(&mut self) -> Option<ObjectKey> {
         let Some(object) = self.value.as_object() else {
-            let line = self.line(&[]);
-            let found = describe(self.value);
-            self.errors.push(ManifestError::NotAMapping { line, found });
+            self.refuse(&[], ManifestCause::NotAMapping);
             return None;
         };
         let api_version = self.required_text(object, &[], "apiVersion");
         let kind = self.required_text(object, &[], "kind");
         if let (Some(kind), true) = (&kind, object.contains_key("items")) {
-            let line = self.line(&["kind"]);
-            self.errors.push(ManifestError::IsAList { line, kind: kind.clone() });
+            self.refuse(&["kind"], ManifestCause::IsAList(kind.clone()));
             return None;
         }
         let metadata = match object.get("metadata") {
             Some(Value::Object(metadata)) => metadata,
             None | Some(Value::Null) => {
-                self.errors.push(ManifestError::Missing { field: "metadata.name" });
+                self.refuse(&["metadata", "name"], ManifestCause::Missing);
                 return None;
             }
             Some(_) => {
-                self.wrong_type(&["metadata"], "a mapping");
+                self.refuse(&["metadata"], ManifestCause::NotAMapping);
                 return None;
             }
         };
         if metadata.contains_key("generateName") {
-            let line = self.line(&["metadata", "generateName"]);
-            self.errors.push(ManifestError::GenerateName { line });
+            self.refuse(&["metadata", "generateName"], ManifestCause::GenerateName);
+            return None;
         }
         let name = self.required_text(metadata, &["metadata"], "name");
         if let Some(name) = name.clone().filter(|name| !is_name(name)) {
-            let line = self.line(&["metadata", "name"]);
-            self.errors.push(ManifestError::ObjectName { line, name });
+            self.refuse(&["metadata", "name"], ManifestCause::ObjectName(name));
         }
         let namespace = match metadata.get("namespace") {
             None | Some(Value::Null) => None,
             Some(Value::String(namespace)) if namespace.is_empty() => None,
             Some(Value::String(namespace)) => {
                 if !is_namespace(namespace) {
-                    let line = self.line(&["metadata", "namespace"]);
-                    let name = namespace.clone();
-                    self.errors.push(ManifestError::NamespaceName { line, name });
+                    let cause = ManifestCause::NamespaceName(namespace.clone());
+                    self.refuse(&["metadata", "namespace"], cause);
                 }
                 Some(namespace.clone())
             }
             Some(_) => {
-                self.wrong_type(&["metadata", "namespace"], "text: put it in quotes");
+                self.refuse(&["metadata", "namespace"], ManifestCause::NotText);
                 None
             }
         };
@@ -113,18 +108,14 @@ impl<'a> Check<'a> {
     ) {
         for name in SERVER_METADATA {
             if metadata.get(name).is_some_and(|value| !value.is_null()) {
-                let line = self.line(&["metadata", name]);
-                self.errors
-                    .push(ManifestError::ServerOwned { line, field: format!("metadata.{name}") });
+                self.refuse(&["metadata", name], ManifestCause::ServerOwned);
             }
         }
         for names in reserved(self.value) {
-            let (line, field) = (self.line(&names), FieldPath::fields(names));
-            self.errors.push(ManifestError::Reserved { line, field });
+            self.refuse(&names, ManifestCause::Reserved);
         }
         if object.contains_key("status") {
-            let line = self.line(&["status"]);
-            self.errors.push(ManifestError::ServerOwned { line, field: "status".into() });
+            self.refuse(&["status"], ManifestCause::ServerOwned);
         }
     }
 
@@ -133,9 +124,8 @@ impl<'a> Check<'a> {
         for (name, value) in object.get("data").and_then(Value::as_object).into_iter().flatten() {
             if !may_be_data_of_a_secret(value) {
                 let line = self.line(&["data", name]);
-                let field = FieldPath::fields(["data", name]).to_string();
                 let written = self.document.boolean_key(line, name).map(ToOwned::to_owned);
-                self.errors.push(ManifestError::NotBase64 { line, field, written });
+                self.refuse(&["data", name], ManifestCause::NotBase64 { written });
             }
         }
     }
@@ -144,40 +134,29 @@ impl<'a> Check<'a> {
         &mut self,
         map: &Map<String, Value>,
         parents: &[&str],
-        field: &'static str,
+        field: &str,
     ) -> Option<String> {
-        match map.get(field) {
-            Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
-            None | Some(Value::Null | Value::String(_)) => {
-                let field = if field == "name" { "metadata.name" } else { field };
-                self.errors.push(ManifestError::Missing { field });
-                None
-            }
-            Some(_) => {
-                let path: Vec<_> = parents.iter().copied().chain([field]).collect();
-                self.wrong_type(&path, "text: put it in quotes");
-                None
-            }
-        }
+        let cause = match map.get(field) {
+            Some(Value::String(text)) if !text.is_empty() => return Some(text.clone()),
+            None | Some(Value::Null | Value::String(_)) => ManifestCause::Missing,
+            Some(_) => ManifestCause::NotText,
+        };
+        let path: Vec<_> = parents.iter().copied().chain([field]).collect();
+        self.refuse(&path, cause);
+        None
     }
 
-    fn wrong_type(&mut self, path: &[&str], wanted: &'static str) {
-        let line = self.line(path);
-        self.errors.push(ManifestError::WrongType { line, field: path.join("."), wanted });
+    fn refuse(&mut self, path: &[&str], cause: ManifestCause) {
+        let (line, field) = (self.line(path), FieldPath::fields(path.iter().copied()));
+        self.errors.push(ManifestError { line, field, cause });
     }
 
     fn line(&self, path: &[&str]) -> usize {
         let steps: Vec<_> =
             self.at.iter().copied().chain(path.iter().map(|name| Step::Key(name))).collect();
-        self.document.position_of(&steps).unwrap_or(self.document.position).line
-    }
-}
-
-fn describe(value: &Value) -> &'static str {
-    match value {
-        Value::Array(_) => "a list",
-        Value::Null => "empty",
-        _ => "a single value",
+        let found =
+            self.document.position_of(&steps).or_else(|| self.document.position_of(self.at));
+        found.unwrap_or(self.document.position).line
     }
 }
 

@@ -3,8 +3,15 @@ use serde_json::json;
 use super::*;
 use crate::identity::ID_ANNOTATION;
 
-fn problems(text: &str) -> Vec<String> {
-    Manifest::parse(text).unwrap_err().iter().map(ToString::to_string).collect()
+use ManifestCause as Cause;
+
+fn problems(text: &str) -> Vec<(usize, String, Cause)> {
+    let errors = Manifest::parse(text).unwrap_err();
+    errors.into_iter().map(|error| (error.line, error.field.to_string(), error.cause)).collect()
+}
+
+fn problem(line: usize, field: &str, cause: Cause) -> (usize, String, Cause) {
+    (line, field.to_owned(), cause)
 }
 
 #[test]
@@ -29,34 +36,31 @@ fn all_problems_are_told_at_once_with_their_lines() {
     assert_eq!(
         problems(text),
         [
-            "`apiVersion` is missing",
-            "line 3: `metadata.name` must be text: put it in quotes",
-            "line 5: `metadata.resourceVersion` is written by the API server",
-            "line 4: `metadata.uid` is written by the API server",
-            "line 6: `status` is written by the API server",
+            problem(1, "apiVersion", Cause::Missing),
+            problem(3, "metadata.name", Cause::NotText),
+            problem(5, "metadata.resourceVersion", Cause::ServerOwned),
+            problem(4, "metadata.uid", Cause::ServerOwned),
+            problem(6, "status", Cause::ServerOwned),
         ]
     );
 }
 
 #[test]
 fn what_is_not_one_object_is_refused() {
-    assert_eq!(problems(""), ["it holds no document"]);
-    assert_eq!(problems("# nothing\n---\n"), ["it holds no document"]);
-    assert_eq!(problems("- a\n"), ["line 1: an object is a mapping of fields, this is a list"]);
-    assert_eq!(problems("a: b\n---\nc: d\n"), ["it holds 2 documents, the second at line 3"]);
+    assert_eq!(problems(""), [problem(1, "", Cause::Empty)]);
+    assert_eq!(problems("# nothing\n---\n"), [problem(1, "", Cause::Empty)]);
+    assert_eq!(problems("- a\n"), [problem(1, "", Cause::NotAMapping)]);
+    assert_eq!(problems("a: b\n---\nc: d\n"), [problem(3, "", Cause::SeveralDocuments(2))]);
     assert_eq!(
         problems("apiVersion: v1\nkind: List\nitems: []\n"),
-        ["line 2: `kind: List` is a list of objects, not an object"]
+        [problem(2, "kind", Cause::IsAList("List".into()))]
     );
 }
 
 #[test]
 fn a_generated_name_is_refused() {
     let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: x-\n";
-    assert_eq!(
-        problems(text),
-        ["line 4: `metadata.generateName` cannot be applied", "`metadata.name` is missing",]
-    );
+    assert_eq!(problems(text), [problem(4, "metadata.generateName", Cause::GenerateName)]);
 }
 
 #[test]
@@ -114,9 +118,9 @@ fn a_namespace_that_is_written_out_is_no_other_shape() {
 fn plain_text_in_a_secrets_data_is_told_with_its_place() {
     let text =
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: aGk=\n  b.c: not base64\n";
-    assert_eq!(problems(text), ["line 6: `data[\"b.c\"]` must be base64"]);
-    let text = text.replace("b.c", "y");
-    assert_eq!(problems(&text), ["line 6: `data.true` (the key `y`) must be base64"]);
+    let refused = |field, written| [problem(6, field, Cause::NotBase64 { written })];
+    assert_eq!(problems(text), refused("data[\"b.c\"]", None));
+    assert_eq!(problems(&text.replace("b.c", "y")), refused("data.true", Some("y".into())));
     let folded =
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: |\n    aGVs\n    bG8=\n";
     assert!(Manifest::parse(folded).is_ok(), "line breaks are fine");
@@ -130,8 +134,9 @@ fn a_namespace_that_can_never_be_is_refused() {
         ))
     };
     for name in ["Shop", "a_b", "-a", "a-", "a.b", &"a".repeat(64)] {
-        let error = ManifestError::NamespaceName { line: 5, name: name.to_owned() };
-        assert_eq!(parse(name), Err(vec![error]), "{name}");
+        let cause = Cause::NamespaceName(name.to_owned());
+        let field = FieldPath::fields(["metadata", "namespace"]);
+        assert_eq!(parse(name), Err(vec![ManifestError { line: 5, field, cause }]), "{name}");
     }
     for name in ["shop", "a", "a-1", "\"0\"", &"a".repeat(63)] {
         assert!(parse(name).is_ok(), "{name}");
@@ -149,8 +154,8 @@ fn a_reserved_annotation_or_label_is_refused_and_named() {
         let text = format!(
             "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  {map}:\n    a: b\n    {key}: x\n"
         );
-        let told = format!("line 7: `metadata.{map}[\"{key}\"]` is reserved for k8sconnect");
-        assert_eq!(problems(&text), [told]);
+        let field = format!("metadata.{map}[\"{key}\"]");
+        assert_eq!(problems(&text), [problem(7, &field, Cause::Reserved)]);
     }
 }
 

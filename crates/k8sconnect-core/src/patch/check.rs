@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::operation::Operation;
 use super::pointer::Pointer;
-use super::{Manner, PatchError};
+use super::{Manner, PatchError, SecretError};
 use crate::field::{FieldPath, PathElement};
 use crate::identity::{DEFAULT_NAMESPACE, ObjectKey, reserved};
 use crate::manifest::{SERVER_METADATA, may_be_data_of_a_secret};
@@ -19,7 +19,7 @@ pub(super) fn partial_object(
     let mut errors = reserved_in(&value);
     directives(&value, &mut FieldPath::default(), &mut errors);
     let Value::Object(mut object) = value else {
-        return Err(vec![PatchError::NotAMapping(describe(&value))]);
+        return Err(vec![PatchError::NotAMapping]);
     };
     let mut repeats =
         |map: &mut Map<String, Value>, name: &str, shown: &str, meant: &[&str]| match map
@@ -69,15 +69,17 @@ pub(super) fn partial_object(
 fn secret_data(object: &Map<String, Value>, errors: &mut Vec<PatchError>) {
     let plain = match object.get("stringData") {
         None => return,
-        Some(Value::Null) => return errors.push(PatchError::NoStringData),
+        Some(Value::Null) => return errors.push(PatchError::Secret(SecretError::NoStringData)),
         Some(plain) => plain.as_object(),
     };
     match object.get("data") {
-        Some(Value::Null) => errors.push(PatchError::AllOfData),
+        Some(Value::Null) => errors.push(PatchError::Secret(SecretError::AllOfData)),
         Some(Value::Object(data)) => {
             let gone = plain.into_iter().flatten().filter(|(_, text)| text.is_null());
             let both = gone.filter(|(name, _)| data.get(*name).is_some_and(|it| !it.is_null()));
-            errors.extend(both.map(|(name, _)| PatchError::BothWays(name.clone())));
+            errors.extend(
+                both.map(|(name, _)| PatchError::Secret(SecretError::BothWays(name.clone()))),
+            );
         }
         _ => {}
     }
@@ -89,7 +91,7 @@ fn not_base64(object: &Map<String, Value>, key: &ObjectKey) -> Vec<PatchError> {
     let values = data.and_then(Value::as_object).into_iter().flatten();
     let wrong = values.filter(|(_, value)| !may_be_data_of_a_secret(value));
     let told = wrong.map(|(name, _)| FieldPath::fields(["data", name]).to_string());
-    told.map(PatchError::NotBase64).collect()
+    told.map(|at| PatchError::Secret(SecretError::NotBase64(at))).collect()
 }
 
 fn reserved_in(object: &Value) -> Vec<PatchError> {
@@ -134,7 +136,7 @@ pub(super) fn operations(
     key: &ObjectKey,
 ) -> Result<Vec<Operation>, Vec<PatchError>> {
     let Value::Array(items) = value else {
-        return Err(vec![PatchError::NotAList(describe(value))]);
+        return Err(vec![PatchError::NotAList]);
     };
     let mut operations = Vec::new();
     let mut errors = Vec::new();
@@ -151,7 +153,7 @@ pub(super) fn operations(
                 in_operation(&operation, &mut errors);
                 operations.push(operation);
             }
-            Err(why) => errors.push(PatchError::BadOperation { n: n + 1, why }),
+            Err(error) => errors.push(PatchError::BadOperation { n: n + 1, error }),
         }
     }
     if errors.is_empty() && operations.iter().all(|operation| operation.changes().is_empty()) {
@@ -192,7 +194,7 @@ fn betrayal(operation: &Operation, key: &ObjectKey) -> Option<PatchError> {
         secrecy.reaches_secret_data(&path(from)) && !secrecy.conceals(&path(at), &Value::Null);
     betrays.then(|| {
         let from = if from.0.is_empty() { "\"\"".to_owned() } else { from.to_string() };
-        PatchError::Betrayal { from, to: at.to_string() }
+        PatchError::Secret(SecretError::Betrayal { from, to: at.to_string() })
     })
 }
 
@@ -209,16 +211,9 @@ fn forbidden(at: &Pointer, key: &ObjectKey) -> Option<PatchError> {
             Some(PatchError::ServerOwned(shown))
         }
         ["status", ..] => Some(PatchError::ServerOwned(shown)),
-        ["stringData", ..] if key.gvk.is_secret() => Some(PatchError::StringData(shown)),
+        ["stringData", ..] if key.gvk.is_secret() => {
+            Some(PatchError::Secret(SecretError::StringData(shown)))
+        }
         _ => None,
-    }
-}
-
-fn describe(value: &Value) -> &'static str {
-    match value {
-        Value::Object(_) => "a mapping",
-        Value::Array(_) => "a list",
-        Value::Null => "empty",
-        _ => "a single value",
     }
 }

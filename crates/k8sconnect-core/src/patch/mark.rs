@@ -54,7 +54,7 @@ impl FromStr for Mark {
             "=" => Ok(Self::Set(path)),
             "+" => Ok(Self::Item(path)),
             "-" => Ok(Self::Absent(path)),
-            _ => Err(PathError { text: text.to_owned(), problem: "no sign", at: 1 }),
+            _ => Err(PathError { text: text.to_owned(), at: 1 }),
         }
     }
 }

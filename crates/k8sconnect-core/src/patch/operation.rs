@@ -19,6 +19,27 @@ pub enum Operation {
     Test { at: Pointer, value: Value },
 }
 
+/// Why a value is no operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OperationError {
+    NotAMapping,
+    /// `op`, or a member that this operation needs.
+    Missing(&'static str),
+    UnknownOp(String),
+    /// The text of a member is no JSON Pointer.
+    NotAPointer {
+        name: &'static str,
+        text: String,
+    },
+    /// The pointer of a member has more steps than an object can be deep.
+    TooDeep(&'static str),
+    /// A value cannot move into a part of itself.
+    IntoItself {
+        from: Pointer,
+        at: Pointer,
+    },
+}
+
 /// Why an operation cannot be carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trouble {
@@ -39,25 +60,17 @@ pub enum Trouble {
 }
 
 impl Operation {
-    pub fn read(value: &Value) -> Result<Self, String> {
-        let object = value.as_object().ok_or("it is no mapping with `op` and `path`")?;
-        let pointer = |name: &str| {
+    pub fn read(value: &Value) -> Result<Self, OperationError> {
+        let object = value.as_object().ok_or(OperationError::NotAMapping)?;
+        let pointer = |name: &'static str| {
             let text = object.get(name).and_then(Value::as_str);
-            let text = text.ok_or_else(|| format!("`{name}` is missing"))?;
-            let read = Pointer::parse(text);
-            let read = read.ok_or_else(|| match text.starts_with('/') {
-                true => format!(
-                    "`{name}` has a `~` that neither `0` nor `1` follows: `{text}`. `~` is \
-                     written `~0`, and a `/` inside a name `~1`"
-                ),
-                false => format!("`{name}` must begin with `/`: `{text}`"),
-            })?;
-            match read.0.len() > NESTING_LIMIT {
-                true => Err(format!("`{name}` leads more than {NESTING_LIMIT} deep")),
-                false => Ok(read),
-            }
+            let text = text.ok_or(OperationError::Missing(name))?;
+            let refused = || OperationError::NotAPointer { name, text: text.to_owned() };
+            let read = Pointer::parse(text).ok_or_else(refused)?;
+            let fits = read.0.len() <= NESTING_LIMIT;
+            fits.then_some(read).ok_or(OperationError::TooDeep(name))
         };
-        let content = || object.get("value").cloned().ok_or("`value` is missing".to_owned());
+        let content = || object.get("value").cloned().ok_or(OperationError::Missing("value"));
         let at = pointer("path")?;
         match object.get("op").and_then(Value::as_str) {
             Some("add") => Ok(Self::Add { at, value: content()? }),
@@ -66,15 +79,13 @@ impl Operation {
             Some("remove") => Ok(Self::Remove { at }),
             Some("move") => match pointer("from")? {
                 from if at != from && at.0.starts_with(&from.0) => {
-                    Err(format!("`{from}` cannot be moved to `{at}`, which is a part of it"))
+                    Err(OperationError::IntoItself { from, at })
                 }
                 from => Ok(Self::Move { from, at }),
             },
             Some("copy") => Ok(Self::Copy { from: pointer("from")?, at }),
-            Some(other) => Err(format!(
-                "`{other}` is none of `add`, `remove`, `replace`, `move`, `copy` and `test`"
-            )),
-            None => Err("`op` is missing".to_owned()),
+            Some(other) => Err(OperationError::UnknownOp(other.to_owned())),
+            None => Err(OperationError::Missing("op")),
         }
     }
 
@@ -303,14 +314,16 @@ mod tests {
         assert_eq!(Operation::read(&written).unwrap().to_json(), written);
         assert!(Operation::read(&json!({"op": "add", "path": "/a"})).is_err());
         assert!(Operation::read(&json!({"op": "put", "path": "/a", "value": 1})).is_err());
-        let why = |path| Operation::read(&json!({"op": "remove", "path": path})).unwrap_err();
-        assert_eq!(why("a"), "`path` must begin with `/`: `a`");
-        let tilde = why("/data/a~2b");
-        assert!(tilde.starts_with("`path` has a `~` that neither `0` nor `1` follows"), "{tilde}");
-        let into_itself = Operation::read(&json!({"op": "move", "from": "/a", "path": "/a/b"}));
+        for path in ["a", "/data/a~2b"] {
+            let error = OperationError::NotAPointer { name: "path", text: path.to_owned() };
+            assert_eq!(Operation::read(&json!({"op": "remove", "path": path})), Err(error));
+        }
         assert_eq!(
-            into_itself.unwrap_err(),
-            "`/a` cannot be moved to `/a/b`, which is a part of it"
+            Operation::read(&json!({"op": "move", "from": "/a", "path": "/a/b"})),
+            Err(OperationError::IntoItself {
+                from: Pointer::parse("/a").unwrap(),
+                at: Pointer::parse("/a/b").unwrap()
+            })
         );
     }
 }

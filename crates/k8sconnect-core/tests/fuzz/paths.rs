@@ -65,7 +65,7 @@ proptest! {
                 let object = object();
                 swiftly(|| excerpt(read.find(&object)));
             }
-            Err(error) => prop_assert!(error.at <= path.chars().count() + 1, "{error}"),
+            Err(error) => prop_assert!(error.at <= path.chars().count() + 1, "{error:?}"),
         }
     }
 

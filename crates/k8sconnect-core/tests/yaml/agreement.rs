@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use k8sconnect_core::yaml::parse_stream;
+use k8sconnect_core::yaml::{YamlError, parse_stream};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -132,8 +132,8 @@ fn exact(json: &RawValue) -> Value {
 }
 
 /// kubectl passes over a document that is null; we hand it to the caller to judge.
-fn ours(case: &Case) -> Result<Value, String> {
-    let documents = parse_stream(&case.yaml).map_err(|error| error.to_string())?;
+fn ours(case: &Case) -> Result<Value, YamlError> {
+    let documents = parse_stream(&case.yaml)?;
     Ok(documents.into_iter().map(|document| document.value).filter(|v| !v.is_null()).collect())
 }
 

@@ -72,11 +72,8 @@ fn lists(depth: usize) -> String {
 fn takes_nesting_up_to_the_limit_and_no_deeper() {
     assert_eq!(parse_stream(&lists(NESTING_LIMIT)).unwrap().len(), 1);
     let error = parse_stream(&lists(NESTING_LIMIT + 1)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "line 1, column 513: lists and mappings stand more than 512 deep inside one another here. \
-         Flatten the document."
-    );
+    assert_eq!((error.position.line, error.position.column), (1, 513));
+    assert_eq!(error.kind, YamlErrorKind::TooDeep);
     for deep in ["- ".repeat(600), "[".repeat(100_000), "{a: ".repeat(100_000), "? ".repeat(600)] {
         assert_eq!(parse_stream(&deep).unwrap_err().kind, YamlErrorKind::TooDeep);
     }

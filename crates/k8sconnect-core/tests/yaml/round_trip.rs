@@ -8,7 +8,7 @@ use crate::agreement::cases;
 
 fn read_back(value: &Value) -> Value {
     let text = to_yaml(value);
-    let documents = parse_stream(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let documents = parse_stream(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     assert_eq!(documents.len(), 1, "{text}");
     documents[0].value.clone()
 }

@@ -3,81 +3,56 @@
 use std::path::PathBuf;
 
 use k8sconnect_cluster::file::Unreadable;
-use k8sconnect_core::documents::{Fault, Problem};
-use k8sconnect_core::manifest::ManifestError;
+use k8sconnect_core::documents::{Fault, Place, Problem};
+use k8sconnect_core::manifest::ManifestCause;
 use tfplugin::Diagnostic;
 
-use super::{count, paragraphs, span};
+use super::{Explained, manifest, paragraphs, span, yaml};
 use crate::data::{FilesError, KustomizeError, LONGEST_PATTERN, Program, SourceAttribute};
-
-/// More would not be read, and the first usually explains the rest.
-const MOST_PROBLEMS: usize = 20;
 
 pub(crate) fn unsplittable(found: &[Problem]) -> Diagnostic {
     Diagnostic::error("The YAML cannot be split into objects", problems(found))
 }
 
-/// All that is wrong, and what to do about it.
 pub(super) fn problems(found: &[Problem]) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut told = None;
-    for problem in found {
-        let what = fault(&problem.fault);
-        match lines.last_mut() {
-            Some(line) if told == Some(&problem.place) => line.push_str(&format!("; {what}")),
-            _ => lines.push(format!("  - {}: {what}", problem.place)),
-        }
-        told = Some(&problem.place);
-    }
-    let places = lines.len();
-    if places > MOST_PROBLEMS {
-        lines.truncate(MOST_PROBLEMS);
-        lines.push(format!("  - and {} more", places - MOST_PROBLEMS));
-    }
-    let mut advice: Vec<_> = found.iter().filter_map(|problem| advice(&problem.fault)).collect();
-    advice.sort_unstable();
-    advice.dedup();
-    let found = format!("Wrong in {}:\n{}", count(places, "place"), lines.join("\n"));
-    paragraphs([&found, &advice.join("\n\n")])
+    super::problems(found.iter().map(|Problem { place: at, fault }| {
+        let (problem, advice) = explained(fault);
+        (format!("{}: {problem}", place(at)), advice)
+    }))
 }
 
-fn fault(fault: &Fault) -> String {
+fn place(Place { source, document, line }: &Place) -> String {
+    let source = source.as_ref().map(|name| format!("`{name}`, ")).unwrap_or_default();
+    format!("{source}document {document}, line {line}")
+}
+
+fn explained(fault: &Fault) -> Explained {
     match fault {
-        Fault::Yaml(error) => error.kind.to_string().trim_end_matches('.').to_owned(),
+        Fault::Yaml(error) => yaml::explained(&error.kind),
         Fault::Unidentified(error) => {
-            let text = error.to_string();
-            let line = error.line().map(|line| format!("line {line}: ")).unwrap_or_default();
-            text.strip_prefix(&line).unwrap_or(&text).to_owned()
+            let (problem, advice) = manifest::explained(error);
+            let advice = match error.cause {
+                ManifestCause::IsAList(_) => {
+                    "`items` holds a list of objects: start each object with `- `, and write `items: \
+                     []` if there are none."
+                }
+                ManifestCause::NotAMapping | ManifestCause::Missing => {
+                    "Every document must be a Kubernetes object, with `apiVersion`, `kind` and \
+                     `metadata.name`. Leave out other documents, such as the values of a chart."
+                }
+                _ => advice,
+            };
+            (problem, advice)
         }
-        Fault::Again { object, first } => format!("{object} is written again, after {first}"),
-        Fault::SameKey { key, object, other, first } => {
-            format!("{object} would have the key `{key}`, which {other} has already ({first})")
-        }
-    }
-}
-
-fn advice(fault: &Fault) -> Option<&'static str> {
-    match fault {
-        // It says itself what to do.
-        Fault::Yaml(_) => None,
-        Fault::Unidentified(ManifestError::GenerateName { .. }) => Some(
-            "An object without a name of its own cannot be found again: give it a `metadata.name`.",
+        Fault::Again { object, first } => (
+            format!("{object} is already written in {}", place(first)),
+            "Remove one of the two: an object can be managed only once. A missing namespace means \
+             `default`, and another API version is still the same object.",
         ),
-        Fault::Unidentified(ManifestError::IsAList { .. }) => Some(
-            "What has `items` is a list of objects: begin each of them with `- `, and write `items: \
-             []` where there are none.",
-        ),
-        Fault::Unidentified(_) => Some(
-            "Every document must be an object of Kubernetes, with `apiVersion`, `kind` and \
-             `metadata.name`. Leave out what is none, such as the values of a chart.",
-        ),
-        Fault::Again { .. } => Some(
-            "An object can be managed only once: remove one of the two. A namespace that is left \
-             out is `default`, and the version does not make another object.",
-        ),
-        Fault::SameKey { .. } => Some(
-            "Keys join group, kind, namespace and name by dots. Write the `namespace` of the one \
-             that leaves it out.",
+        Fault::SameKey { key, object, other, first } => (
+            format!("{object} would have the key `{key}` of {other} ({})", place(first)),
+            "A key joins group, kind, namespace and name with dots. Write the `namespace` of the \
+             object that has none.",
         ),
     }
 }
@@ -134,9 +109,9 @@ pub(crate) fn no_files(pattern: &str, error: &FilesError) -> Diagnostic {
         FilesError::Pattern(error) => Diagnostic::error(
             "The pattern cannot be read",
             format!(
-                "`{pattern}` is no pattern of files: {}.\n\n\
-                 Write e.g. `manifests/**/*.yaml`; a bracket that is part of a name needs a \
-                 backslash before it.",
+                "`{pattern}`: {}.\n\n\
+                 Write a pattern such as `manifests/**/*.yaml`. A bracket that is part of a name \
+                 needs a backslash before it.",
                 problem_of(error)
             ),
         ),

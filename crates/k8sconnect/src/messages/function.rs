@@ -4,7 +4,7 @@
 use k8sconnect_core::documents::Problem;
 use k8sconnect_core::yaml::YamlError;
 
-use super::documents;
+use super::{documents, yaml};
 
 pub(crate) fn unsplittable(problems: &[Problem]) -> String {
     documents::problems(problems).trim_end_matches('.').to_owned()
@@ -26,7 +26,8 @@ pub(crate) fn no_objects_in_it() -> String {
 }
 
 pub(crate) fn no_yaml(error: &YamlError) -> String {
-    error.to_string().trim_end_matches('.').to_owned()
+    let (problem, advice) = yaml::explained(&error.kind);
+    format!("{}: {problem}. {}", error.position, advice.trim_end_matches('.'))
 }
 
 pub(crate) fn several_documents(count: usize, second_line: usize) -> String {

@@ -16,15 +16,37 @@ pub(crate) fn unreadable(id: &str, error: &ImportIdError) -> Diagnostic {
     Diagnostic::error(
         format!("`{id}` names no object to import"),
         format!(
-            "As an import id, {error}.\n\n\
+            "{}.\n\n\
              Write it as one of these, the kind as kubectl takes it:\n\n  \
              shop/deployment/web\n  \
              shop/deployment.v1.apps/web\n  \
              clusterrole/reader\n\n\
              and add what you need of `?cluster_name=NAME` or `?context=NAME`, `?manager=NAME` or \
-             `?unowned`, and `?values`, more than one joined by `&`."
+             `?unowned`, and `?values`, more than one joined by `&`.",
+            id_problem(error)
         ),
     )
+}
+
+fn id_problem(error: &ImportIdError) -> String {
+    match error {
+        ImportIdError::Form => {
+            "The import id has neither the form `namespace/kind/name` nor `kind/name`".into()
+        }
+        ImportIdError::UnknownOption(name) => format!("The option `?{name}` does not exist"),
+        ImportIdError::NoValue(name) => {
+            format!("The option `?{name}` needs a value, as in `?{name}=NAME`")
+        }
+        ImportIdError::NeedlessValue(name) => format!("The option `?{name}` takes no value"),
+        ImportIdError::Twice(name) => format!("The option `?{name}` is given twice"),
+        ImportIdError::Contradiction => "`?unowned` and `?manager` exclude each other".into(),
+        ImportIdError::TwoContexts => {
+            "The import id names a context twice, in front and in `?context`".into()
+        }
+        ImportIdError::TwoClusters => {
+            "The import id names a cluster twice, by a context and by `?cluster_name`".into()
+        }
+    }
 }
 
 pub(crate) fn no_identity() -> Diagnostic {

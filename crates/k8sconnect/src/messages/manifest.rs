@@ -1,12 +1,12 @@
 //! What is said about a body that cannot be read.
 
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::manifest::{Manifest, ManifestError};
+use k8sconnect_core::manifest::{Manifest, ManifestCause, ManifestError};
 use k8sconnect_core::yaml::Position;
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::ownership::{LISTED, more};
-use super::{count, paragraphs};
+use super::{Explained, problems, yaml};
 
 /// Which attribute a body stands in, and whether it may be pointed to: Terraform prints the lines
 /// of an attribute that a diagnostic points to.
@@ -35,62 +35,85 @@ impl Attribute {
 }
 
 pub(crate) fn unusable(errors: &[ManifestError], attribute: Attribute) -> Diagnostic {
-    let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
-    let mut advice: Vec<_> = errors.iter().map(advice).collect();
-    advice.dedup();
-    let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
     attribute.on(Diagnostic::error(
         format!("`{}` is not one Kubernetes object", attribute.name()),
-        paragraphs([&found, &advice.join("\n\n")]),
+        problems(errors.iter().map(placed)),
     ))
 }
 
-fn advice(error: &ManifestError) -> &'static str {
-    match error {
-        ManifestError::Yaml(_) => "Mend the YAML there; it is read as kubectl reads it.",
-        ManifestError::Empty => {
-            "Give it one object: `apiVersion`, `kind`, `metadata.name` and whatever the kind needs."
-        }
-        ManifestError::SeveralDocuments { .. } => {
-            "One resource holds one object. For many documents use \
-             `for_each = provider::k8sconnect::yaml_split(…)` and `yaml_body = each.value`."
-        }
-        ManifestError::IsAList { .. } => {
-            "One resource holds one object. For the items of a list use \
-             `for_each = provider::k8sconnect::yaml_split(…)` and `yaml_body = each.value`."
-        }
-        ManifestError::NotAMapping { .. } | ManifestError::WrongType { .. } => {
-            "Check the indentation and the quotes around that line."
-        }
-        ManifestError::Missing { .. } => "Every object needs `apiVersion`, `kind` and a name.",
-        ManifestError::NotBase64 { .. } => {
-            "`data` of a Secret holds base64. Write plain text in `stringData`, or encode it with \
-             `base64encode(…)`."
-        }
-        ManifestError::GenerateName { .. } => {
-            "Terraform must know which object is meant: give it a `metadata.name`."
-        }
-        ManifestError::Reserved { .. } => {
-            "Remove these lines: annotations and labels under `k8sconnect.terraform.io/` are \
-             reserved for k8sconnect, which sets them itself. They usually come from \
-             `kubectl get -o yaml` of an object that k8sconnect manages. To take over such an \
-             object, set `adopt = true` or import it."
-        }
-        ManifestError::ObjectName { .. } => {
-            "A name is one step of an address: it holds neither `/` nor `%`, and is neither `.` nor \
-             `..`."
-        }
-        ManifestError::NamespaceName { .. } => {
-            "A namespace is named with lower-case letters, digits and `-`, begins and ends with a \
-             letter or a digit, and has at most 63 characters."
-        }
-        ManifestError::ServerOwned { .. } => {
-            "Remove these lines: the API server writes them, and would take them from nobody else. \
-             They usually come from `kubectl get -o yaml`. How to leave them out of a file that is \
-             not yours to change stands with the function `yaml_split`."
-        }
+/// The problem with its place in the text.
+pub(super) fn placed(error: &ManifestError) -> Explained {
+    let (problem, advice) = explained(error);
+    match &error.cause {
+        ManifestCause::Yaml(error) => (format!("{}: {problem}", error.position), advice),
+        ManifestCause::Empty => (problem, advice),
+        _ => (format!("line {}: {problem}", error.line), advice),
     }
 }
+
+pub(super) fn explained(error: &ManifestError) -> Explained {
+    const ONE_EACH: &str = "One resource manages one object. For several objects use \
+        `for_each = provider::k8sconnect::yaml_split(…)` and `yaml_body = each.value`.";
+    let field = &error.field;
+    match &error.cause {
+        ManifestCause::Yaml(error) => yaml::explained(&error.kind),
+        ManifestCause::Empty => (
+            "the text contains no object".into(),
+            "Write one object, with `apiVersion`, `kind` and `metadata.name`.",
+        ),
+        ManifestCause::SeveralDocuments(count) => {
+            (format!("the second of {count} documents starts here"), ONE_EACH)
+        }
+        ManifestCause::IsAList(kind) => {
+            (format!("`kind: {kind}` is a list of objects, not an object"), ONE_EACH)
+        }
+        ManifestCause::NotAMapping if field.is_empty() => (
+            "the document is not a mapping of fields".into(),
+            "Check the indentation and the quotes around that line.",
+        ),
+        ManifestCause::NotAMapping => (
+            format!("`{field}` is not a mapping of fields"),
+            "Check the indentation and the quotes around that line.",
+        ),
+        ManifestCause::NotText => (format!("`{field}` is not text"), "Put the value in quotes."),
+        ManifestCause::Missing => (
+            format!("`{field}` is missing"),
+            "Every object needs `apiVersion`, `kind` and `metadata.name`.",
+        ),
+        ManifestCause::NotBase64 { written } => {
+            let key = written.as_ref().map(|key| format!(" (the key `{key}`)")).unwrap_or_default();
+            (format!("`{field}`{key} is not base64"), NOT_BASE64)
+        }
+        ManifestCause::GenerateName => (
+            format!("`{field}` cannot be used"),
+            "Terraform must know which object it manages. Write `metadata.name` instead.",
+        ),
+        ManifestCause::Reserved => (
+            format!("`{field}` is reserved for k8sconnect"),
+            "Remove the annotations and labels under `k8sconnect.terraform.io/`; k8sconnect sets \
+             them itself. To take over an object that k8sconnect manages elsewhere, set `adopt = \
+             true` or import it.",
+        ),
+        ManifestCause::ObjectName(name) => (
+            format!("no object can have the name `{name}`"),
+            "A name contains neither `/` nor `%`, and is neither `.` nor `..`.",
+        ),
+        ManifestCause::NamespaceName(name) => (
+            format!("no namespace can have the name `{name}`"),
+            "A namespace has at most 63 lower-case letters, digits and `-`, with a letter or digit at \
+             both ends.",
+        ),
+        ManifestCause::ServerOwned => (
+            format!("`{field}` is written by the API server"),
+            "Remove the fields that the API server writes; `kubectl get -o yaml` prints them. The \
+             documentation of `yaml_split` shows how to leave them out of files that you cannot change.",
+        ),
+    }
+}
+
+/// What to do about `data` of a Secret.
+pub(super) const NOT_BASE64: &str = "`data` of a Secret holds base64. Write plain text in \
+    `stringData`, or encode it with `base64encode(…)`.";
 
 /// What is legal, but seldom meant.
 pub(crate) fn oddities(manifest: &Manifest, attribute: Attribute) -> Diagnostics {

@@ -393,8 +393,10 @@ pub(crate) fn ownership_unreadable(key: &ObjectKey, error: &FieldsV1Error) -> Di
     Diagnostic::error(
         format!("{key}: its field ownership cannot be read"),
         format!(
-            "{error}.\n\nThis release of the provider may be too old for the API server. Nothing \
-             was changed."
+            "The API server recorded the field `{}` in a notation that k8sconnect does not know.\n\n\
+             Upgrade the provider: this release may be too old for the API server. Nothing was \
+             changed.",
+            error.0
         ),
     )
 }

@@ -3,6 +3,7 @@
 //! A new message belongs in here. After a change run
 //! `INSTA_UPDATE=always cargo test -p k8sconnect messages`, and read what changed.
 
+mod causes;
 mod data;
 mod imports;
 mod patches;
@@ -503,6 +504,7 @@ fn ignoring_messages() -> Vec<Diagnostic> {
 fn every_message_says_what_happened_why_and_what_to_do() {
     let all = [
         manifest_messages(),
+        causes::messages(),
         refusals::messages(),
         object_messages(),
         ownership_messages(),

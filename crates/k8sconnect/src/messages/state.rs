@@ -3,6 +3,8 @@
 use k8sconnect_core::manifest::ManifestError;
 use tfplugin::Diagnostic;
 
+use super::manifest;
+
 pub(crate) fn private_unreadable(key: &str, why: &str) -> Diagnostic {
     Diagnostic::error(
         "What k8sconnect keeps in state cannot be read",
@@ -15,9 +17,7 @@ pub(crate) fn private_unreadable(key: &str, why: &str) -> Diagnostic {
 }
 
 pub(crate) fn body_unreadable(errors: &[ManifestError]) -> Diagnostic {
-    // Those that tell what to do end in a full stop of their own.
-    let why: Vec<_> =
-        errors.iter().map(|it| it.to_string().trim_end_matches('.').to_owned()).collect();
+    let why: Vec<_> = errors.iter().map(|error| manifest::placed(error).0).collect();
     Diagnostic::error(
         "The `yaml_body` in state is not one Kubernetes object",
         format!(

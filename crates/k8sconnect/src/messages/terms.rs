@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::field::pattern::PatternError;
+use k8sconnect_core::field::pattern::{PatternError, PatternProblem};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::ignore::Oddities;
 use k8sconnect_core::owners::Owners;
@@ -44,8 +44,35 @@ impl List {
 pub(crate) fn no_path(list: List, error: &PatternError) -> Diagnostic {
     Diagnostic::error(
         format!("`{}` has an entry that cannot be used", list.name()),
-        paragraphs([&format!("{error}."), &list.forms()]),
+        paragraphs([
+            &format!("`{}` cannot be used: {}.", error.text, pattern_problem(error.problem, list)),
+            &list.forms(),
+        ]),
     )
+}
+
+fn pattern_problem(problem: PatternProblem, list: List) -> &'static str {
+    match (problem, list) {
+        (PatternProblem::Empty, _) => "it is empty",
+        (PatternProblem::Unclosed, _) => "`]` is missing",
+        (PatternProblem::Name, _) => "a field name, or the `.` before it, is missing",
+        (PatternProblem::Item, _) => "an item is named by its fields, as in `[name=app]`",
+        (PatternProblem::Filter, _) => "a filter is written as in `[?(@.name==\"app\")]`",
+        (PatternProblem::ByPosition, _) => {
+            "an item is named by its fields, as in `[name=app]`, not by its position"
+        }
+        (PatternProblem::Identity, _) => "it identifies the object",
+        (PatternProblem::Reserved, _) => {
+            "annotations and labels under `k8sconnect.terraform.io/` are reserved for k8sconnect"
+        }
+        (PatternProblem::Manager, List::Ignored) => "the name of the manager is missing",
+        (PatternProblem::Manager, List::Sensitive) => {
+            "fields are hidden by their paths, not by their managers"
+        }
+        (PatternProblem::OwnManager, _) => {
+            "that manager is k8sconnect itself, which owns all fields of `yaml_body`"
+        }
+    }
 }
 
 pub(crate) fn null_path(list: List) -> Diagnostic {

@@ -2,7 +2,7 @@
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::{Gvk, ObjectKey};
-use k8sconnect_core::jsonpath::JsonPathError;
+use k8sconnect_core::jsonpath::{JsonPathError, JsonPathProblem};
 use k8sconnect_core::readiness::picture::{ConditionSeen, Event, Picture};
 use k8sconnect_core::readiness::pods::{Pod, Standing};
 use k8sconnect_core::readiness::{Goal, Sign};
@@ -70,17 +70,29 @@ pub(crate) fn no_rollout(gvk: &Gvk) -> Diagnostic {
     )
 }
 
-pub(crate) fn no_path(error: &JsonPathError) -> Diagnostic {
-    let mark = " ".repeat(error.at.saturating_sub(1));
+pub(crate) fn no_path(JsonPathError { text, at, problem }: &JsonPathError) -> Diagnostic {
+    let problem = match problem {
+        JsonPathProblem::Missing(end) => &format!("`{end}` is missing"),
+        JsonPathProblem::Trailing => "the path ends, and more text follows",
+        JsonPathProblem::Name => "a field name is missing, or must be in quotes, as in `['a,b']`",
+        JsonPathProblem::Item => {
+            "an item is chosen by index (`[0]`, `[0:2]`, `[*]`), by a filter \
+             (`[?(@.type==\"Ready\")]`) or by a quoted key"
+        }
+        JsonPathProblem::Filter => {
+            "a filter is written as in `[?(@.type==\"Ready\")]`, and compares whole values"
+        }
+        JsonPathProblem::TooDeep => "too many filters are nested",
+    };
+    let mark = " ".repeat(at.saturating_sub(1));
     Diagnostic::error(
-        "This is no path of a field",
+        format!("`{text}` is not a field path"),
         format!(
-            "At character {}, {}:\n\n  {}\n  {mark}^\n\n\
-             Paths are written as kubectl takes them: `status.phase`, \
+            "At character {at}, {problem}:\n\n  {text}\n  {mark}^\n\n\
+             Paths are written as for kubectl: `status.phase`, \
              `status.loadBalancer.ingress[0].ip`, \
              `status.conditions[?(@.type==\"Ready\")].status`, \
-             `metadata.annotations['example.com/x']`.",
-            error.at, error.problem, error.text
+             `metadata.annotations['example.com/x']`."
         ),
     )
 }

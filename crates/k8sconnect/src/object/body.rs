@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use k8sconnect_core::identity::{Gvk, ObjectKey};
-use k8sconnect_core::manifest::{Manifest, ManifestError};
+use k8sconnect_core::manifest::{Manifest, ManifestCause, ManifestError};
 use k8sconnect_core::recent::Recent;
 use serde_json::json;
 use tfplugin::{AttributePath, Diagnostics, Value};
@@ -138,13 +138,11 @@ pub(crate) fn attribute(config: &ObjectModel) -> Attribute {
         let says_secret = text.to_ascii_lowercase().contains("secret");
         let is_mapping = || match of_state(text) {
             Ok(_) => true,
-            Err(errors) => match errors.as_slice() {
-                [ManifestError::Empty] => true,
-                errors => {
-                    let is_other = |one| matches!(one, &ManifestError::NotAMapping { .. });
-                    text.contains("kind") && !errors.iter().any(is_other)
-                }
-            },
+            Err(errors) => errors.iter().all(|error| match error.cause {
+                ManifestCause::Empty => true,
+                ManifestCause::NotAMapping if error.field.is_empty() => false,
+                _ => text.contains("kind"),
+            }),
         };
         says_secret || !is_mapping()
     });

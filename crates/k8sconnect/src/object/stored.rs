@@ -157,13 +157,13 @@ impl StoredKept {
 
     fn read(self) -> Result<Kept, String> {
         let owners =
-            Owners::from_managed_fields(&self.owners).map_err(|error| error.to_string())?;
+            Owners::from_managed_fields(&self.owners).map_err(|error| format!("{error:?}"))?;
         let texts = self
             .leaves
             .into_iter()
             .map(|(path, text)| Ok((path.parse::<FieldPath>()?, text)))
             .collect::<Result<_, k8sconnect_core::field::path::PathError>>()
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| format!("{error:?}"))?;
         Ok(Kept { owners, texts, version: self.resource_version })
     }
 }
@@ -173,7 +173,7 @@ impl StoredYielded {
         let decode = |(name, fields)| Ok((name, fields_v1::decode(&fields)?));
         let decoded: Result<_, fields_v1::FieldsV1Error> =
             self.managers.into_iter().map(decode).collect();
-        decoded.map_err(|error| error.to_string())
+        decoded.map_err(|error| format!("{error:?}"))
     }
 }
 

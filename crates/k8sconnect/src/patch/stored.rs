@@ -107,12 +107,13 @@ impl Stored {
 
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
         let owners = |key: &str, list: &Json| {
-            Owners::from_managed_fields(list).map_err(|error| unreadable(key, &error.to_string()))
+            Owners::from_managed_fields(list)
+                .map_err(|error| unreadable(key, &format!("{error:?}")))
         };
         let kept = match get::<StoredKept>(private, KEPT)? {
             Some(stored) => {
                 let owners = owners(KEPT, &stored.owners)?;
-                let bad = |error: PathError| unreadable(KEPT, &error.to_string());
+                let bad = |error: PathError| unreadable(KEPT, &format!("{error:?}"));
                 let leaf = |(path, text): (String, String)| Ok((path.parse()?, text));
                 let texts: Result<_, PathError> = stored.leaves.into_iter().map(leaf).collect();
                 let marks = stored.marks.iter().map(|it| it.iter().map(|it| it.parse()).collect());

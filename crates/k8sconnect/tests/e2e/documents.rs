@@ -192,8 +192,8 @@ async fn files_are_found_by_pattern_and_what_is_wrong_in_them_by_file_and_line()
     says(
         &plan.text,
         &format!(
-            "`manifests/sa.yaml`, document 1, line 2: ServiceAccount `{namespace}/runner` is written \
-             again, after `manifests/again.yaml`, document 1, line 2"
+            "`manifests/sa.yaml`, document 1, line 2: ServiceAccount `{namespace}/runner` is already \
+             written in `manifests/again.yaml`, document 1, line 2"
         ),
     );
     says(&plan.text, "`manifests/values.yaml`, document 1, line 1: `apiVersion` is missing");

@@ -80,8 +80,8 @@ async fn entries_that_hide_nothing_or_cannot_hide_are_told() {
     let wrong = r#"sensitive_fields = ["metadata.name", "data[0]"]"#;
     at.object_with("settings", CONFIG_MAP, wrong);
     let plan = at.plan_fails().await;
-    says(&plan.text, "it says which object is meant, and cannot be hidden");
-    says(&plan.text, "not by its place");
+    says(&plan.text, "`metadata.name` cannot be used: it identifies the object");
+    says(&plan.text, "not by its position");
     // The key of an item stands in every path below it.
     let key = r#"sensitive_fields = ["spec.template.spec.containers[*].name"]"#;
     at.object_with("web", DEPLOYMENT, key);

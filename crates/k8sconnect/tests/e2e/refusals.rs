@@ -46,7 +46,7 @@ async fn a_broken_body_is_told_with_all_its_problems() {
     at.objects(&[("broken", body)]).init().await;
     let plan = at.plan_fails().await;
     says(&plan.text, "2 problems found");
-    says(&plan.text, "line 4: `metadata.name` must be text");
+    says(&plan.text, "line 4: `metadata.name` is not text");
     says(&plan.text, "line 5: `status` is written by the API server");
 }
 
@@ -300,7 +300,7 @@ async fn what_only_the_provider_sets_cannot_be_configured() {
     says(&plan.text, "`uid` is for the provider to set");
     at.object_with("settings", CONFIG_MAP, r#"ignore_fields = ["kind"]"#);
     let plan = at.plan_fails().await;
-    says(&plan.text, "it says which object is meant, and must be written");
+    says(&plan.text, "`kind` cannot be used: it identifies the object");
 }
 
 #[tokio::test]

@@ -24,10 +24,11 @@ async fn a_body_that_is_no_object_is_refused_at_its_attribute_and_asks_the_serve
     let world = World::new().await;
     // What may be anything, such as a password in the wrong place, is not pointed at: that would
     // show it.
-    let unreadable = [("- a\n- b\n", "a list"), ("a: [\n", "line"), ("a: 1\na: 2\n", "line 2")];
+    let unreadable =
+        [("- a\n- b\n", "not a mapping"), ("a: [\n", "line"), ("a: 1\na: 2\n", "line 2")];
     let bodies = [
-        ("", "no document"),
-        ("# only a remark\n", "no document"),
+        ("", "no object"),
+        ("# only a remark\n", "no object"),
         ("kind: Pod\nmetadata: {name: a}\n", "`apiVersion` is missing"),
         ("apiVersion: v1\nkind: Pod\n", "`metadata.name` is missing"),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: b}\n", "`metadata.uid`"),

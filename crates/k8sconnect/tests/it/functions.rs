@@ -90,7 +90,7 @@ async fn a_bad_argument_is_told_with_its_line() {
         ("yaml_split", "apiVersion: v1\nkind: List\nitems: []\n", "no object in it"),
         ("yaml_scoped", "apiVersion: v1\nkind: List\nitems:\n", "no object in it"),
         ("yaml_split", "---\nkind: Pod\n", "document 1, line 2: `apiVersion` is missing"),
-        ("yaml_scoped", "a: 1\na: 2\n", "document 1, line 2: the key `a` is given twice"),
+        ("yaml_scoped", "a: 1\na: 2\n", "document 1, line 2: the mapping already has the key `a`"),
     ] {
         let said = refusal(function, argument).await;
         assert!(said.contains(words), "{function}({argument:?}): {said}");

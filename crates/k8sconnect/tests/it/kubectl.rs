@@ -44,7 +44,7 @@ fn object(n: usize, spec: &str) -> String {
 
 fn we_read(text: &str) -> Result<Json, String> {
     let documents: Result<Vec<Document>, YamlError> = parse_stream(text);
-    match documents.map_err(|error| error.to_string())?.as_slice() {
+    match documents.map_err(|error| format!("{error:?}"))?.as_slice() {
         [one] => Ok(one.value["spec"].clone()),
         other => Err(format!("{} documents", other.len())),
     }

@@ -71,7 +71,7 @@ fn parts(text: &str) -> Vec<Part> {
         Err(_) if text.contains("{{") => {
             return vec![Part::Skipped("a template, not YAML".to_owned())];
         }
-        Err(error) => return vec![Part::Unreadable(error.to_string())],
+        Err(error) => return vec![Part::Unreadable(format!("{error:?}"))],
     };
     match (found.pop(), found.is_empty()) {
         (None, _) => Vec::new(),
@@ -104,7 +104,7 @@ fn object(text: &str, value: &Value) -> Part {
     match Manifest::parse(text) {
         Ok(_) => Part::Object(Document { text: text.to_owned(), value: value.clone() }),
         Err(errors) => {
-            let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            let words: Vec<_> = errors.iter().map(|error| format!("{error:?}")).collect();
             Part::Skipped(format!("refused by rule: {}", words.join("; ")))
         }
     }

@@ -1,34 +1,34 @@
-//! How a pattern is read. What is wrong with one is said in a few words, for a longer sentence.
+//! How a pattern is read.
 
 use serde_json::Value;
 
-use super::Step;
+use super::{PatternProblem, Step};
 use crate::atom::Atom;
 use crate::field::path::{FieldPath, PathElement};
 use crate::jsonpath::{self, Comparison, Filter, Operand, Operator};
 
-pub(super) fn steps(text: &str) -> Result<Vec<Step>, &'static str> {
+pub(super) fn steps(text: &str) -> Result<Vec<Step>, PatternProblem> {
     let trimmed = text.trim().trim_start_matches('$');
     let body = trimmed.strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(trimmed);
     let body = body.strip_prefix('.').unwrap_or(body);
     if body.is_empty() {
-        return Err("it is empty");
+        return Err(PatternProblem::Empty);
     }
     let mut steps = Vec::new();
     let mut rest = body;
     while !rest.is_empty() {
         rest = match rest.strip_prefix('[') {
             Some(inside) => {
-                let (content, after) = bracket(inside).ok_or("`]` is missing")?;
+                let (content, after) = bracket(inside).ok_or(PatternProblem::Unclosed)?;
                 steps.push(item(content)?);
                 after
             }
             None => {
                 let rest = match steps.is_empty() {
                     true => rest,
-                    false => rest.strip_prefix('.').ok_or("`.` is missing")?,
+                    false => rest.strip_prefix('.').ok_or(PatternProblem::Name)?,
                 };
-                let (name, after) = name(rest).ok_or("a name is missing")?;
+                let (name, after) = name(rest).ok_or(PatternProblem::Name)?;
                 steps.push(if name == "*" { Step::AnyField } else { Step::Field(name) });
                 after
             }
@@ -71,7 +71,7 @@ fn name(text: &str) -> Option<(String, &str)> {
     (!name.is_empty()).then_some((name, ""))
 }
 
-fn item(content: &str) -> Result<Step, &'static str> {
+fn item(content: &str) -> Result<Step, PatternProblem> {
     let content = content.trim();
     if content == "*" {
         return Ok(Step::AnyItem);
@@ -83,8 +83,7 @@ fn item(content: &str) -> Result<Step, &'static str> {
         return single_quoted(content);
     }
     // All else is written as a path is, and read by the same reader.
-    let path: FieldPath =
-        format!("[{content}]").parse().map_err(|_| "an item is named as in `[name=app]`")?;
+    let path: FieldPath = format!("[{content}]").parse().map_err(|_| PatternProblem::Item)?;
     match path.elements() {
         [PathElement::Field(name)] => Ok(Step::Field(name.to_string())),
         [PathElement::Value(member)] => Ok(Step::Member(member.clone())),
@@ -92,55 +91,53 @@ fn item(content: &str) -> Result<Step, &'static str> {
             Ok(Step::Holding(keys.iter().map(|(n, v)| (n.clone(), v.clone())).collect()))
         }
         [PathElement::Index(index)] => Ok(Step::Position(*index)),
-        _ => Err("an item is named as in `[name=app]`"),
+        _ => Err(PatternProblem::Item),
     }
 }
 
 /// `['a.b']` or `[name='app']`, as shells and JSONPath like it.
-fn single_quoted(content: &str) -> Result<Step, &'static str> {
+fn single_quoted(content: &str) -> Result<Step, PatternProblem> {
     if content.starts_with('\'') {
         return match literal(content)? {
             Value::String(name) => Ok(Step::Field(name)),
-            _ => Err("a quoted name is malformed"),
+            _ => Err(PatternProblem::Item),
         };
     }
-    let (name, value) = content.split_once('=').ok_or("an item is named as in `[name=app]`")?;
+    let (name, value) = content.split_once('=').ok_or(PatternProblem::Item)?;
     Ok(Step::Holding(vec![(name.trim().to_owned(), Atom(literal(value)?))]))
 }
 
 /// `(@.name=="app")`, with `&&` between several: of what a filter can say, just what names items.
-fn predicate(text: &str) -> Result<Step, &'static str> {
-    const FORM: &str = "a filter is written as in `[?(@.name==\"app\")]`";
-    let Filter(alternatives) = jsonpath::filter(text).map_err(|_| FORM)?;
+fn predicate(text: &str) -> Result<Step, PatternProblem> {
+    let Filter(alternatives) = jsonpath::filter(text).map_err(|_| PatternProblem::Filter)?;
     let [all] = alternatives.as_slice() else {
-        return Err(FORM);
+        return Err(PatternProblem::Filter);
     };
     let held = all.iter().map(|comparison| match comparison {
         Comparison::Compared(Operand::Path(path), Operator::Equal, Operand::Literal(value)) => {
             match path.as_slice() {
                 [jsonpath::Step::Field(name)] => Ok((name.clone(), Atom(value.clone()))),
-                _ => Err(FORM),
+                _ => Err(PatternProblem::Filter),
             }
         }
-        _ => Err(FORM),
+        _ => Err(PatternProblem::Filter),
     });
     Ok(Step::Holding(held.collect::<Result<_, _>>()?))
 }
 
 /// A value in either kind of quotes, or bare.
-fn literal(text: &str) -> Result<Value, &'static str> {
-    const QUOTES: &str = "a quoted value is malformed";
+fn literal(text: &str) -> Result<Value, PatternProblem> {
     let text = text.trim();
     if let Some(inside) = text.strip_prefix('\'') {
-        let inside = inside.strip_suffix('\'').ok_or(QUOTES)?;
+        let inside = inside.strip_suffix('\'').ok_or(PatternProblem::Item)?;
         return Ok(Value::String(inside.replace("\\'", "'")));
     }
     match serde_json::from_str(text) {
         Ok(value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
             Ok(value)
         }
-        _ if text.is_empty() => Err("a value is missing"),
-        _ if text.starts_with('"') => Err(QUOTES),
+        _ if text.is_empty() => Err(PatternProblem::Item),
+        _ if text.starts_with('"') => Err(PatternProblem::Item),
         _ => Ok(Value::String(text.to_owned())),
     }
 }

@@ -2,103 +2,155 @@
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::patch::{Behind, Manner, PatchError};
+use k8sconnect_core::patch::{Behind, Manner, OperationError, PatchError, SecretError};
 use k8sconnect_core::rejection::{Cause, Rejection};
 use k8sconnect_core::scrub::Secrets;
-use k8sconnect_core::yaml::Position;
+use k8sconnect_core::yaml::{NESTING_LIMIT, Position};
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
 use super::operations::{AS_IT_STANDS, Stage};
 use super::{attribute as attribute_of, on};
-use crate::messages::manifest::words_read_as_booleans;
+use crate::messages::manifest::{NOT_BASE64, words_read_as_booleans};
 use crate::messages::refusal::{advised, said, unreached};
-use crate::messages::{count, paragraphs, quoted};
+use crate::messages::{Explained, paragraphs, problems, quoted, yaml};
 
 pub(crate) fn unusable(errors: &[PatchError], attribute: &str, key: &ObjectKey) -> Diagnostic {
-    let lines: Vec<_> = errors.iter().map(|error| format!("  - {error}")).collect();
-    let mut advice: Vec<_> = errors.iter().map(|error| advice(error, attribute)).collect();
-    advice.sort_unstable();
-    advice.dedup();
-    let found = format!("{} found:\n{}", count(errors.len(), "problem"), lines.join("\n"));
     let diagnostic = Diagnostic::error(
         format!("`{attribute}` is not a patch that can be made"),
-        paragraphs([&found, &advice.join("\n\n")]),
+        problems(errors.iter().map(|error| explained(error, attribute))),
     );
     // A text that is no patch at all may be anything, such as a password in the wrong place.
-    let formless =
-        |one: &PatchError| matches!(one, PatchError::NotAMapping(_) | PatchError::NotAList(_));
+    let formless = |one: &PatchError| matches!(one, PatchError::NotAMapping | PatchError::NotAList);
     match errors.iter().any(formless) {
         true => diagnostic,
         false => on(diagnostic, attribute, key),
     }
 }
 
-fn advice(error: &PatchError, attribute: &str) -> &'static str {
+fn explained(error: &PatchError, attribute: &str) -> Explained {
     match error {
-        PatchError::Yaml(_) => "Mend the YAML there; it is read as kubectl reads it.",
-        PatchError::Empty => "Write at least one field to be changed, or remove the patch.",
-        PatchError::SeveralDocuments(_) => "One patch is one document. Use one resource for each.",
-        PatchError::NotAMapping(_) => {
+        PatchError::Yaml(error) => {
+            let (problem, advice) = yaml::explained(&error.kind);
+            (format!("{}: {problem}", error.position), advice)
+        }
+        PatchError::Empty => (
+            "the patch changes nothing".into(),
+            "Write at least one field to be changed, or remove the patch.",
+        ),
+        PatchError::SeveralDocuments(count) => (
+            format!("the text has {count} documents"),
+            "One patch is one document. Use one resource for each.",
+        ),
+        PatchError::NotAMapping => (
+            "the patch is not a mapping of fields".into(),
             "Write the fields as in the object itself: `spec: {replicas: 3}`. A list of operations \
-             belongs in `json_patch`."
-        }
-        PatchError::NotAList(_) => {
+             belongs in `json_patch`.",
+        ),
+        PatchError::NotAList => (
+            "the patch is not a list of operations".into(),
             "Write a list: `[{\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 3}]`. \
-             Fields as in the object itself belong in `patch` or `merge_patch`."
-        }
-        PatchError::Directive(_) if attribute == attribute_of(Manner::Merge) => {
-            "A merge patch knows no directives: `null` removes a field, and a list is replaced as a \
-             whole. To change single items of a list, use `patch`, which finds them by their key."
-        }
-        PatchError::Directive(_) if attribute == attribute_of(Manner::Json) => {
-            "Operations know no directives: `remove` takes a field or an item away, and `replace` \
-             puts another one in its place."
-        }
-        PatchError::Directive(_) => {
-            "Server-side apply merges lists by key and needs no directives. To remove a field or an \
-             item, use `merge_patch` with `null`, or `json_patch` with `remove`; to replace a list \
-             as a whole, use `merge_patch`."
-        }
-        PatchError::Identity(_) | PatchError::WholeObject => {
-            "A patch changes an object and never makes it another one. Which object is meant stands \
-             in `target`; remove these lines, or change `target`."
-        }
-        PatchError::ServerOwned(_) => {
-            "Remove these lines: the API server, or a controller through a subresource, writes \
-             them, and would take them from nobody else."
-        }
-        PatchError::Reserved(_) => {
-            "Remove these lines: annotations and labels under `k8sconnect.terraform.io/` are \
-             reserved for k8sconnect, which sets and removes them itself."
-        }
-        PatchError::AllAnnotations(_) => "Name the annotations that you mean one by one.",
-        PatchError::StringData(_) => {
-            "Write to `/data` instead, with `base64encode(…)` around the value."
-        }
-        PatchError::NoStringData | PatchError::AllOfData => {
-            "Name each key that is to go: `data: {KEY: null}`. What is to stand in the others, \
-             `stringData` may say beside it."
-        }
-        PatchError::BothWays(_) => "Say of each key one thing only: its value, or `null`.",
-        PatchError::NotBase64(_) if attribute == attribute_of(Manner::Json) => {
-            "`data` of a Secret holds base64: put `base64encode(…)` around the value."
-        }
-        PatchError::NotBase64(_) => {
-            "`data` of a Secret holds base64. Write plain text in `stringData`, or encode it with \
-             `base64encode(…)`."
-        }
-        PatchError::Betrayal { .. } => {
-            "The values of a Secret are shown nowhere, in no plan and no state. Copied out of `data` \
-             they would be, and whoever may list objects without reading Secrets would see them too. \
-             Copy within `data`, or write what is to stand there with `add`."
-        }
-        PatchError::BadOperation { .. } => {
-            "An operation has an `op` and a `path` that begins with `/`; `add`, `replace` and \
-             `test` have a `value`, `move` and `copy` a `from`. A `/` inside a name is written `~1`."
-        }
+             Fields as in the object itself belong in `patch` or `merge_patch`.",
+        ),
+        PatchError::Directive(at) => (
+            format!("`{at}` is a directive of strategic merge patches"),
+            match attribute == attribute_of(Manner::Apply) {
+                true => {
+                    "Server-side apply merges lists by key and needs no directives. To remove a \
+                     field, use `merge_patch` with `null`, or `json_patch` with `remove`."
+                }
+                false => {
+                    "To change single items of a list, use `patch`: server-side apply merges \
+                          lists by key and needs no directives."
+                }
+            },
+        ),
+        PatchError::WholeObject => ("the path `\"\"` is the whole object".into(), SAME_OBJECT),
+        PatchError::Identity(at) => (format!("`{at}` identifies the object"), SAME_OBJECT),
+        PatchError::ServerOwned(at) => (
+            format!("`{at}` is written by the API server"),
+            "Remove the fields that the API server, or a controller through a subresource, writes.",
+        ),
+        PatchError::Reserved(at) => (
+            format!("`{at}` is reserved for k8sconnect"),
+            "Remove the annotations and labels under `k8sconnect.terraform.io/`; k8sconnect sets \
+             them itself.",
+        ),
+        PatchError::AllAnnotations(at) => (
+            format!(
+                "`{at}` means all annotations, those of k8sconnect and other managers included"
+            ),
+            "Name each annotation that you mean.",
+        ),
+        PatchError::BadOperation { n, error } => operation(*n, error),
+        PatchError::Secret(error) => secret_data(error, attribute),
     }
 }
+
+const SAME_OBJECT: &str = "A patch cannot change which object it means. Remove these lines, or change \
+    `target`.";
+
+/// What is wrong with a patch of a Secret.
+fn secret_data(error: &SecretError, attribute: &str) -> Explained {
+    const NAME_KEYS: &str = "Name each key to remove: `data: {KEY: null}`. `stringData` can set other \
+        keys.";
+    const ENCODE: &str =
+        "`data` of a Secret holds base64: write `base64encode(…)` around the value.";
+    match error {
+        SecretError::StringData(at) => (
+            format!("`{at}` is in `stringData`, which the API server never stores"),
+            "Write to `/data` instead, with `base64encode(…)` around the value.",
+        ),
+        SecretError::NoStringData => {
+            ("`stringData: null` removes nothing: it is never stored".into(), NAME_KEYS)
+        }
+        SecretError::AllOfData => {
+            ("`data: null` removes all keys, and `stringData` adds some".into(), NAME_KEYS)
+        }
+        SecretError::BothWays(key) => (
+            format!("`stringData` removes `{key}`, and `data` sets it"),
+            "Give each key one meaning: a value, or `null`.",
+        ),
+        SecretError::Betrayal { from, to } => (
+            format!("`{from}` is or contains a secret, and `{to}` is shown in plans and state"),
+            "Copy within `data`, or write the value with `add`.",
+        ),
+        SecretError::NotBase64(at) => (
+            format!("`{at}` is not base64"),
+            match attribute == attribute_of(Manner::Json) {
+                true => ENCODE,
+                false => NOT_BASE64,
+            },
+        ),
+    }
+}
+
+fn operation(n: usize, error: &OperationError) -> Explained {
+    const POINTER: &str = "A path starts with `/`, as in `/spec/replicas`. Inside a name write `~1` for \
+        `/` and `~0` for `~`.";
+    let (problem, advice) = match error {
+        OperationError::NotAMapping => ("it is not a mapping".to_owned(), MEMBERS),
+        OperationError::Missing(name) => (format!("`{name}` is missing"), MEMBERS),
+        OperationError::UnknownOp(op) => (
+            format!("`{op}` does not exist"),
+            "`op` is `add`, `remove`, `replace`, `move`, `copy` or `test`.",
+        ),
+        OperationError::NotAPointer { name, text } => {
+            (format!("`{name}` is not a JSON Pointer: `{text}`"), POINTER)
+        }
+        OperationError::TooDeep(name) => {
+            (format!("`{name}` has more than {NESTING_LIMIT} steps"), POINTER)
+        }
+        OperationError::IntoItself { from, at } => (
+            format!("`{from}` cannot move to `{at}`, which is a part of it"),
+            "Move it elsewhere, or use `copy`.",
+        ),
+    };
+    (format!("operation {n}: {problem}"), advice)
+}
+
+const MEMBERS: &str = "An operation has `op` and `path`; `add`, `replace` and `test` also have `value`, \
+    `move` and `copy` also have `from`.";
 
 /// What a patch writes on its target of itself does not fit there.
 pub(crate) fn too_many_fields(key: &ObjectKey, ours: usize, all: usize) -> Diagnostic {

@@ -12,16 +12,20 @@ async fn what_no_patch_may_say_is_told_before_anything_is_asked() {
     let target = round.object("settings", json!({"data": {"a": "helm"}})).await;
     let remove = r#"[{"op": "remove", "path": "/metadata/name"}]"#;
     let refusals = [
-        ("patch", "metadata: {name: other}", "`metadata.name` says which object is meant"),
-        ("merge_patch", "kind: null", "`kind` says which object is meant"),
-        ("json_patch", remove, "`/metadata/name` says which object is meant"),
+        ("patch", "metadata: {name: other}", "`metadata.name` identifies the object"),
+        ("merge_patch", "kind: null", "`kind` identifies the object"),
+        ("json_patch", remove, "`/metadata/name` identifies the object"),
         ("patch", "status: {a: b}", "`status` is written by the API server"),
         ("merge_patch", "metadata: {uid: x}", "`metadata.uid` is written by the API server"),
         ("patch", "data: {$patch: replace, a: b}", "use `merge_patch` with `null`"),
-        ("merge_patch", "data: {$retainKeys: [a]}", "A merge patch knows no directives"),
+        (
+            "merge_patch",
+            "data: {$retainKeys: [a]}",
+            "To change single items of a list, use `patch`",
+        ),
         ("json_patch", "{a: b}", "belong in `patch` or `merge_patch`"),
         ("patch", "[a]", "A list of operations belongs in `json_patch`"),
-        ("merge_patch", "", "it changes nothing"),
+        ("merge_patch", "", "the patch changes nothing"),
     ];
     for (n, (attribute, text, _)) in refusals.into_iter().enumerate() {
         round.patch(&format!("p{n}"), &target, (attribute, text));

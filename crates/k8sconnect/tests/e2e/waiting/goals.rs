@@ -213,7 +213,7 @@ async fn what_cannot_be_waited_for_is_an_error_of_validate() {
         at.init().await;
         let run = at.runner.run(&["validate", "-no-color"]).await.unwrap();
         assert!(!run.succeeded(), "{}", run.text);
-        let paths = run.text.matches("This is no path of a field").count();
+        let paths = run.text.matches("is not a field path").count();
         assert_eq!(paths, 3, "{}", run.text);
         for words in [
             "with k8sconnect_wait.field",

@@ -12,13 +12,17 @@ use crate::world::OBJECT;
 async fn what_no_patch_may_touch_is_refused_before_anything_is_asked() {
     let ward = Ward::config_map().await;
     let refusals = [
-        ("patch", "metadata: {name: other}", "`metadata.name` says which object is meant"),
-        ("merge_patch", "metadata: {name: null}", "`metadata.name` says which object is meant"),
-        ("merge_patch", "kind: null", "`kind` says which object is meant"),
+        ("patch", "metadata: {name: other}", "`metadata.name` identifies the object"),
+        ("merge_patch", "metadata: {name: null}", "`metadata.name` identifies the object"),
+        ("merge_patch", "kind: null", "`kind` identifies the object"),
         ("patch", "status: {a: b}", "`status` is written by the API server"),
         ("patch", "metadata: {uid: x}", "`metadata.uid` is written by the API server"),
         ("merge_patch", "metadata: {managedFields: []}", "`metadata.managedFields` is written"),
-        ("json_patch", r#"[{"op": "remove", "path": "/metadata/name"}]"#, "`/metadata/name` says"),
+        (
+            "json_patch",
+            r#"[{"op": "remove", "path": "/metadata/name"}]"#,
+            "`/metadata/name` identifies",
+        ),
         (
             "json_patch",
             r#"[{"op": "add", "path": "/status/x", "value": 1}]"#,
@@ -32,13 +36,13 @@ async fn what_no_patch_may_touch_is_refused_before_anything_is_asked() {
         ),
         ("patch", "[a]", "belongs in `json_patch`"),
         ("json_patch", "{a: b}", "belong in `patch` or `merge_patch`"),
-        ("json_patch", r#"[{"op": "put", "path": "/a"}]"#, "operation 1: `put` is none of"),
+        ("json_patch", r#"[{"op": "put", "path": "/a"}]"#, "operation 1: `put` does not exist"),
         (
             "patch",
             "metadata: {annotations: {k8sconnect.terraform.io/x: y}}",
             "is reserved for k8sconnect",
         ),
-        ("merge_patch", "", "it changes nothing"),
+        ("merge_patch", "", "the patch changes nothing"),
         ("patch", "a: [", "line 1"),
     ];
     let tried = async {

@@ -151,7 +151,7 @@ async fn an_operation_that_counts_past_the_end_is_told_how_long_the_list_is() {
         ),
         (
             r#"[{"op": "move", "from": "/spec", "path": "/spec/a"}]"#,
-            "`/spec` cannot be moved to `/spec/a`, which is a part of it",
+            "`/spec` cannot move to `/spec/a`, which is a part of it",
         ),
     ] {
         let told = refused(ward.core().plan(PATCH, &ward.config("json_patch", text), None).await);
