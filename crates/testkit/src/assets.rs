@@ -296,6 +296,14 @@ impl Asset {
     }
 }
 
+/// The minor version of a Kubernetes binary, which may be one that the developer brought along.
+pub(crate) fn minor_of(binary: &Path) -> Result<u32> {
+    let answer = Command::new(binary).arg("--version").output()?;
+    let said = String::from_utf8_lossy(&answer.stdout);
+    let version = first_version(&said);
+    version.map(|(_, minor)| minor).with_context(|| format!("`{said}` names no version"))
+}
+
 /// Major and minor of the first thing in `text` that looks like a version.
 fn first_version(text: &str) -> Option<(u32, u32)> {
     text.split_whitespace().find_map(|word| {

@@ -20,7 +20,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::assets::{Asset, KubernetesVersion, Wanted};
+use crate::assets::{Asset, KubernetesVersion, Wanted, minor_of};
 use crate::client::{Answer, Call, Client, JSON, blocking};
 use crate::household::Household;
 use crate::target::Target;
@@ -322,7 +322,11 @@ impl Start {
                     household.start(name, binary, &arguments)?;
                 }
             } else {
-                let arguments = parts::arguments(*asset, parts, &ports);
+                let mut arguments = parts::arguments(*asset, parts, &ports);
+                if *asset == Asset::KubeApiserver {
+                    let features = parts::features(minor_of(binary)?);
+                    arguments.extend(features.iter().map(ToString::to_string));
+                }
                 household.start(asset.binary(), binary, &arguments)?;
             }
         }

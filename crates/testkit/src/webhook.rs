@@ -1,5 +1,6 @@
-//! A validating webhook that says no, as a company's policy engine would, or nothing at all, as one
-//! that hangs: a real server that the API server asks over TLS, dry-runs included.
+//! An admission webhook that says no, as a company's policy engine would, or nothing at all, as one
+//! that hangs, or that rewrites objects: a real server that the API server asks over TLS, dry-runs
+//! included.
 
 use std::convert::Infallible;
 
@@ -53,6 +54,12 @@ impl Webhook {
         Self::minded(control_plane, Mind::Keep).await
     }
 
+    /// One that changes whatever it is asked about by these operations of a JSON patch.
+    pub async fn rewriting(control_plane: &ControlPlane, operations: &Value) -> Result<Self> {
+        let patch = STANDARD.encode(operations.to_string());
+        Self::minded(control_plane, Mind::Rewrite(patch)).await
+    }
+
     async fn minded(control_plane: &ControlPlane, mind: Mind) -> Result<Self> {
         let tls = identity_speaking(control_plane.folder(), &[b"http/1.1"])?;
         let (url, work) = on_runtime(async move {
@@ -84,6 +91,8 @@ enum Mind {
     /// With this status.
     Refuse(Value),
     RefuseDryRuns(Value),
+    /// By this patch, in base64.
+    Rewrite(String),
     Keep,
 }
 
@@ -107,7 +116,7 @@ async fn talk(stream: TcpStream, tls: TlsAcceptor, mind: Mind) {
         async move {
             match mind {
                 Mind::Keep => std::future::pending().await,
-                Mind::Refuse(_) | Mind::RefuseDryRuns(_) => {
+                Mind::Refuse(_) | Mind::RefuseDryRuns(_) | Mind::Rewrite(_) => {
                     Ok::<_, Infallible>(answer(request, &mind).await)
                 }
             }
@@ -129,6 +138,10 @@ async fn answer(request: Request<Incoming>, mind: &Mind) -> Response<Full<Bytes>
         Mind::Refuse(refusal) | Mind::RefuseDryRuns(refusal) => {
             verdict["allowed"] = json!(false);
             verdict["status"] = refusal.clone();
+        }
+        Mind::Rewrite(patch) => {
+            verdict["patchType"] = json!("JSONPatch");
+            verdict["patch"] = json!(patch);
         }
         Mind::Keep => {}
     }

@@ -173,6 +173,18 @@ pub(crate) fn members(parts: Parts, ports: &Ports) -> Vec<(&'static str, Vec<Str
     members().map(|(name, (clients, peers))| (*name, arguments(name, *clients, *peers))).collect()
 }
 
+/// The flags of an API server of this minor version for what is not yet on by default.
+pub(crate) fn features(minor: u32) -> &'static [&'static str] {
+    match minor {
+        // Mutating admission policies are `v1` from 1.36 on.
+        34..=35 => &[
+            "--feature-gates=MutatingAdmissionPolicy=true",
+            "--runtime-config=admissionregistration.k8s.io/v1beta1=true",
+        ],
+        _ => &[],
+    }
+}
+
 /// The command line of one other part. Paths are relative: a part runs in its folder.
 pub(crate) fn arguments(asset: Asset, parts: Parts, ports: &Ports) -> Vec<String> {
     let flags: Vec<String> = match asset {
