@@ -36,6 +36,11 @@ impl Ord for Atom {
     }
 }
 
+/// Whether a value is a string, a number or a boolean.
+pub(crate) fn is_scalar(value: &Value) -> bool {
+    !(value.is_object() || value.is_array() || value.is_null())
+}
+
 /// Whether two values mean the same: numbers by value, maps whatever their order of keys.
 pub fn same(left: &Value, right: &Value) -> bool {
     compare(left, right) == Ordering::Equal

@@ -14,6 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
+use crate::atom::is_scalar;
 use crate::field::{FieldPath, Pattern};
 use crate::identity::{Gvk, ObjectKey};
 pub(crate) use crate::reserved::SERVER_METADATA;
@@ -249,19 +250,6 @@ impl Manifest {
     /// difference may be one of spelling only (`1000m` and `1`), which the server decides. A
     /// namespace is no field: where it means another object, the two are not compared at all.
     pub fn has_same_shape(&self, other: &Manifest) -> bool {
-        fn same_shape(a: &Value, b: &Value) -> bool {
-            match (a, b) {
-                (Value::Object(a), Value::Object(b)) => {
-                    a.len() == b.len()
-                        && a.iter().zip(b).all(|((k, x), (l, y))| k == l && same_shape(x, y))
-                }
-                (Value::Array(a), Value::Array(b)) => {
-                    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same_shape(x, y))
-                }
-                (Value::Null, b) => b.is_null(),
-                (a, b) => !(a.is_object() || a.is_array() || b.is_object() || b.is_array()),
-            }
-        }
         fn placeless(value: &Value) -> Value {
             let mut value = value.clone();
             if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
@@ -270,6 +258,21 @@ impl Manifest {
             value
         }
         same_shape(&placeless(&self.value), &placeless(&other.value))
+    }
+}
+
+/// Whether two values differ in scalars only. A null is no scalar: it asks for whatever the server
+/// makes of it, which may be another value tomorrow.
+pub(crate) fn same_shape(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|((k, x), (l, y))| k == l && same_shape(x, y))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same_shape(x, y))
+        }
+        (Value::Null, Value::Null) => true,
+        (a, b) => is_scalar(a) && is_scalar(b),
     }
 }
 

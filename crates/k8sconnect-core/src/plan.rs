@@ -21,8 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::atom::same;
 use crate::field::fields_v1::FieldsV1Error;
-use crate::field::walk::{at_written, in_the_way};
+use crate::field::walk::{at, at_written, in_the_way};
 use crate::field::{FieldPath, FieldSet};
 use crate::handback;
 use crate::identity::{ID_ANNOTATION, is_marking, without_marks};
@@ -44,7 +45,7 @@ pub use takeover::Takeover;
 pub struct Kept {
     /// Everyone's fields then.
     pub owners: Owners,
-    /// Our leaves, as state was told them.
+    /// Our leaves, as the server answered them.
     pub texts: Texts,
     /// The version of the object that we left behind.
     pub version: Option<String>,
@@ -282,7 +283,14 @@ impl Planner<'_> {
         let then = self.kept_texts(kept, live);
         let elsewhere = self.elsewhere(manifest, &now, live);
         let texts = leaves.told(prior.key);
-        Ok(transition::changed(self.manager, &then, &texts, &now, live, &elsewhere))
+        let mut changed = transition::changed(self.manager, &then, &texts, &now, live, &elsewhere);
+        // A value that somebody set back to the written one, after a webhook changed it, is safe.
+        let written = manifest.as_applied();
+        changed.retain(|it| match (at_written(&written, &it.path), at(live, &it.path)) {
+            (Some(written), Some(live)) => !same(written, live),
+            _ => true,
+        });
+        Ok(changed)
     }
 
     /// Our leaves as the answer to a write has them.
@@ -533,21 +541,10 @@ impl Planner<'_> {
         Ok(unsent([&before, &desired.as_applied(), content], live, &owners))
     }
 
-    /// What is sent for an object that exists: the user's words, in the server's spelling where it
-    /// is known, and ignored fields as they are now. Ignoring needs the live object.
-    pub fn content(
-        self,
-        desired: &Manifest,
-        prior: Option<Prior<'_>>,
-        live: Option<&Value>,
-    ) -> Result<Value, FieldsV1Error> {
-        let mut content = desired.as_applied().into_owned();
-        if let Some(prior) = prior
-            && let Some(kept) = prior.kept
-        {
-            let before = prior.manifest.as_applied();
-            spelling::as_the_server_spells(&mut content, &before, &kept.texts);
-        }
+    /// What is sent for an object that exists: the user's words, and ignored fields as they are
+    /// now. Ignoring needs the live object.
+    pub fn content(self, desired: &Manifest, live: Option<&Value>) -> Result<Value, FieldsV1Error> {
+        let content = desired.as_applied().into_owned();
         match live {
             Some(live) if !self.ignoring.is_empty() => {
                 let owners = Owners::of_object(live)?;

@@ -4,64 +4,110 @@
 //! containers or environment variables is a change, and must not pass for a mere respelling.
 //!
 //! Two managers own a field together only while they send the same bytes. Whoever writes `1000m`
-//! where another wrote `1` takes the field without changing it; so what the server is known to
-//! spell otherwise is sent as the server spells it.
+//! where another wrote `1` takes the field without changing it. Which two spellings mean the same
+//! only a dry-run tells, so that a [`Respelling`] is made of what was sent and what was answered.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::atom::same;
+use crate::atom::{is_scalar, same};
 use crate::field::walk::Items;
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::projection::{ABSENT, Texts, is_concealed};
 use crate::text;
 
-/// Puts the server's spelling into a body, for scalars that are written as they were at the last
-/// write, whose outcome is in `texts`.
-pub fn as_the_server_spells(body: &mut Value, before: &Value, texts: &Texts) {
-    let spelt = texts.iter().filter(|(_, shown)| !is_concealed(shown) && *shown != ABSENT);
-    let fields = spelt.map(|(path, _)| path.clone()).collect();
-    respell(body, before, &fields, texts, &mut FieldPath::default());
+/// A scalar as it was sent, and as the answer has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Respelling {
+    pub sent: Value,
+    pub answered: Value,
 }
 
-/// Puts the server's spelling into a body, for scalars that mean what stands on the object already.
-pub fn as_it_stands(body: &mut Value, texts: &Texts) {
-    let written = body.clone();
-    as_the_server_spells(body, &written, texts);
+pub type Respellings = BTreeMap<FieldPath, Respelling>;
+
+/// The scalars of a body that the answer to it has in another spelling.
+pub fn respelt(fields: &FieldSet, sent: &Value, answer: &Value) -> Respellings {
+    let mut found = Respellings::new();
+    compare(fields, sent, answer, &mut FieldPath::default(), &mut found);
+    found
 }
 
-fn respell(
-    body: &mut Value,
-    before: &Value,
+fn compare(
     fields: &FieldSet,
-    texts: &Texts,
+    sent: &Value,
+    answer: &Value,
     path: &mut FieldPath,
+    found: &mut Respellings,
 ) {
-    let scalar = |value: &Value| !(value.is_object() || value.is_array() || value.is_null());
-    if fields.is_member()
-        && let Some(shown) = texts.get(path)
-        && let spelt = text::read(shown)
-        && same(before, body)
-        && scalar(body)
-        && scalar(&spelt)
-        // Texts are kept in normal form C; one that is written otherwise is spelt as it is written.
-        && text::shown(body) != *shown
+    if fields.is_member() && is_scalar(sent) && is_scalar(answer) && !same(sent, answer) {
+        let respelling = Respelling { sent: sent.clone(), answered: answer.clone() };
+        found.insert(path.clone(), respelling);
+    }
+    let (sent, answer) = (Items::new(sent, fields), Items::new(answer, fields));
+    for (element, below) in fields.children() {
+        if let (Some(sent), Some(answer)) = (sent.step_written(element), answer.step(element)) {
+            path.push(PathElement::clone(element));
+            compare(below, sent, answer, path, found);
+            path.pop();
+        }
+    }
+}
+
+/// Puts the server's spelling into a body, where the body still says what was sent.
+pub fn respell(body: &mut Value, respellings: &Respellings) {
+    let fields = respellings.keys().cloned().collect();
+    put(body, &fields, respellings, &mut FieldPath::default());
+}
+
+fn put(body: &mut Value, fields: &FieldSet, respellings: &Respellings, path: &mut FieldPath) {
+    if let Some(Respelling { sent, answered }) = respellings.get(path)
+        && body == sent
     {
-        *body = spelt;
+        *body = answered.clone();
         return;
     }
     let places: Vec<Option<usize>> = {
         let items = Items::new(body, fields);
         fields.children().map(|(element, _)| items.written_index(element)).collect()
     };
-    let before = Items::new(before, fields);
     for ((element, below), place) in fields.children().zip(places) {
         let inner = match element {
             PathElement::Field(name) => body.get_mut(name.as_str()),
             _ => place.and_then(|place| body.get_mut(place)),
         };
-        if let (Some(inner), Some(before)) = (inner, before.step_written(element)) {
+        if let Some(inner) = inner {
             path.push(element.clone());
-            respell(inner, before, below, texts, path);
+            put(inner, below, respellings, path);
+            path.pop();
+        }
+    }
+}
+
+/// The scalars that a body has in another spelling than these texts.
+pub fn spelt_otherwise(body: &Value, texts: &Texts) -> Vec<FieldPath> {
+    let shown = texts.iter().filter(|(_, text)| !is_concealed(text) && *text != ABSENT);
+    let fields = shown.map(|(path, _)| path.clone()).collect();
+    let mut found = Vec::new();
+    differing(&fields, body, texts, &mut FieldPath::default(), &mut found);
+    found
+}
+
+fn differing(
+    fields: &FieldSet,
+    body: &Value,
+    texts: &Texts,
+    path: &mut FieldPath,
+    found: &mut Vec<FieldPath>,
+) {
+    if fields.is_member() && is_scalar(body) && texts.get(path) != Some(&text::shown(body)) {
+        found.push(path.clone());
+    }
+    let items = Items::new(body, fields);
+    for (element, below) in fields.children() {
+        if let Some(inner) = items.step_written(element) {
+            path.push(element.clone());
+            differing(below, inner, texts, path, found);
             path.pop();
         }
     }
@@ -119,24 +165,16 @@ mod tests {
     }
 
     #[test]
-    fn a_value_written_as_before_is_sent_as_the_server_spells_it() {
-        let texts: Texts = [("cpu".parse().unwrap(), r#""1""#.to_owned())].into();
-        let before = json!({"cpu": "1000m"});
-        let mut body = before.clone();
-        as_the_server_spells(&mut body, &before, &texts);
-        assert_eq!(body, json!({"cpu": "1"}));
+    fn a_body_is_respelt_only_where_it_says_what_was_sent() {
+        let written = json!({"cpu": "1000m", "env": [{"name": "A", "value": 1}]});
+        let answer = json!({"cpu": "1", "env": [{"name": "A", "value": 1}]});
+        let respelt = respelt(&fields(), &written, &answer);
+        let mut body = written.clone();
+        respell(&mut body, &respelt);
+        assert_eq!(body, answer);
         let mut changed = json!({"cpu": "2000m"});
-        as_the_server_spells(&mut changed, &before, &texts);
+        respell(&mut changed, &respelt);
         assert_eq!(changed, json!({"cpu": "2000m"}));
-    }
-
-    #[test]
-    fn letters_that_are_composed_otherwise_are_left_as_they_are_written() {
-        let texts: Texts = [("cpu".parse().unwrap(), "\u{e9}".to_owned())].into();
-        let before = json!({"cpu": "e\u{301}"});
-        let mut body = before.clone();
-        as_the_server_spells(&mut body, &before, &texts);
-        assert_eq!(body, before);
     }
 
     #[test]

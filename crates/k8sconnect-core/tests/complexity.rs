@@ -141,7 +141,9 @@ fn planning_a_long_list_is_linear() {
             .decide(&large.manifest, Some(prior), Some(&large.answer), &large.answer)
             .expect("well-formed");
         black_box(planner.glance(&large.manifest, prior, &large.answer)).expect("well-formed");
-        black_box(planner.content(&large.manifest, Some(prior), None)).expect("well-formed");
+        let content = planner.content(&large.manifest, None).expect("well-formed");
+        black_box(planner.respelt(&content, &large.answer)).expect("well-formed");
+        black_box(planner.was_respelt_alone(prior));
         assert!(decision.projection.0.len() >= 500);
     });
 }

@@ -59,33 +59,24 @@ pub(crate) struct Surprise {
     pub(crate) answered: Option<String>,
 }
 
-/// What state is told after a write, what is kept of it, and what was not as planned.
+/// What state is told after a write, and what was not as planned.
 pub(crate) struct Told {
     pub(crate) map: ProjectionMap,
-    pub(crate) kept: Texts,
     pub(crate) surprises: Vec<Surprise>,
 }
 
 /// The planned text where one was planned, the answered one elsewhere: Terraform holds us to what
 /// the plan said.
-pub(crate) fn reconcile(
-    planned: &Value<ProjectionMap>,
-    answered: &Projection,
-    key: Option<&ConcealmentKey>,
-) -> Told {
-    let texts = answered.texts(key);
-    let Value::Known(planned) = planned else {
-        let map = texts.iter().map(|(p, text)| (p.shown(), Value::Known(text.clone()))).collect();
-        return Told { map, kept: texts, surprises: Vec::new() };
-    };
-    let mut told = Told { map: ProjectionMap::new(), kept: Texts::new(), surprises: Vec::new() };
+pub(crate) fn reconcile(planned: &Value<ProjectionMap>, answered: &Texts) -> Told {
     let mut answers: BTreeMap<_, _> =
-        texts.into_iter().map(|(path, text)| (path.shown(), (path, text))).collect();
+        answered.iter().map(|(path, text)| (path.shown(), text.clone())).collect();
+    let Value::Known(planned) = planned else {
+        let map = answers.into_iter().map(|(path, text)| (path, Value::Known(text))).collect();
+        return Told { map, surprises: Vec::new() };
+    };
+    let mut told = Told { map: ProjectionMap::new(), surprises: Vec::new() };
     for (path, planned) in planned {
-        let (field, answered) = match answers.remove(path) {
-            Some((field, text)) => (Some(field), Some(text)),
-            None => (path.parse().ok(), None),
-        };
+        let answered = answers.remove(path);
         let shown = match planned.known() {
             Some(planned) => {
                 if answered.as_ref() != Some(planned) {
@@ -96,10 +87,9 @@ pub(crate) fn reconcile(
             }
             None => answered.unwrap_or_else(|| ABSENT.to_owned()),
         };
-        told.kept.extend(field.map(|field| (field, shown.clone())));
         told.map.insert(path.clone(), Value::Known(shown));
     }
-    told.surprises.extend(answers.into_iter().map(|(path, (_, text))| Surprise {
+    told.surprises.extend(answers.into_iter().map(|(path, text)| Surprise {
         path,
         planned: None,
         answered: Some(text),
@@ -109,13 +99,10 @@ pub(crate) fn reconcile(
 
 #[cfg(test)]
 mod tests {
-    use k8sconnect_core::projection::Leaf;
-    use serde_json::json;
-
     use super::*;
 
-    fn answered(entries: &[(&str, Leaf)]) -> Projection {
-        Projection(entries.iter().map(|(p, leaf)| (p.parse().unwrap(), leaf.clone())).collect())
+    fn answered(entries: &[(&str, &str)]) -> Texts {
+        entries.iter().map(|(path, text)| (path.parse().unwrap(), (*text).to_owned())).collect()
     }
 
     fn planned(entries: &[(&str, Value<String>)]) -> Value<ProjectionMap> {
@@ -125,25 +112,24 @@ mod tests {
     #[test]
     fn state_is_told_what_was_planned_whatever_the_server_made_of_it() {
         let plan = planned(&[("a", Value::Known("1".into()))]);
-        let told = reconcile(&plan, &answered(&[("a", Leaf::Shown(json!(2)))]), None);
+        let told = reconcile(&plan, &answered(&[("a", "2")]));
         assert_eq!(Value::Known(told.map), plan);
         assert_eq!(told.surprises[0].answered.as_deref(), Some("2"));
-        assert_eq!(told.kept.into_values().collect::<Vec<_>>(), ["1"]);
     }
 
     #[test]
-    fn a_hash_that_waited_for_its_key_is_filled_in() {
-        let plan = planned(&[("data.a", Value::Unknown)]);
-        let answer = answered(&[("data.a", Leaf::Concealed(json!("x")))]);
-        let told = reconcile(&plan, &answer, Some(&ConcealmentKey([3; 32])));
-        assert!(told.map["data.a"].as_str().unwrap().starts_with("(sensitive"));
+    fn a_leaf_that_was_not_known_at_plan_is_filled_in() {
+        let plan = planned(&[("data.a", Value::Unknown), ("data.b", Value::Unknown)]);
+        let told = reconcile(&plan, &answered(&[("data.a", "(sensitive, hash 1)")]));
+        assert_eq!(told.map["data.a"].as_str(), Some("(sensitive, hash 1)"));
+        assert_eq!(told.map["data.b"].as_str(), Some(ABSENT));
         assert!(told.surprises.is_empty());
     }
 
     #[test]
-    fn a_leaf_that_nobody_planned_is_told_and_not_stored() {
-        let told = reconcile(&planned(&[]), &answered(&[("a", Leaf::Shown(json!(2)))]), None);
-        assert!(told.map.is_empty() && told.kept.is_empty());
+    fn a_leaf_that_nobody_planned_is_told_and_not_shown() {
+        let told = reconcile(&planned(&[]), &answered(&[("a", "2")]));
+        assert!(told.map.is_empty());
         assert_eq!(told.surprises.len(), 1);
     }
 }

@@ -24,7 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use k8sconnect_cluster::Host;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::plan::Condition;
-use k8sconnect_core::projection::Texts;
+use k8sconnect_core::spelling::Respellings;
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -52,7 +52,7 @@ struct Content {
     /// The objects that state holds.
     uids: BTreeSet<String>,
     for_write: BTreeMap<String, Value>,
-    shared: BTreeMap<String, Texts>,
+    shared: BTreeMap<String, Respellings>,
     created: BTreeSet<String>,
     counted: BTreeSet<String>,
     warned: BTreeSet<u64>,
@@ -101,14 +101,14 @@ impl Memory {
         self.content().for_write.insert(id.to_owned(), live);
     }
 
-    /// Keeps how the server spells what others hold, for the same.
-    pub(crate) fn keep_spelling(&self, id: &str, shared: Texts) {
+    /// Keeps the leaves that others co-own, in the spelling of the dry-run, for the same write.
+    pub(crate) fn keep_spelling(&self, id: &str, shared: Respellings) {
         self.content().shared.insert(id.to_owned(), shared);
     }
 
-    /// Hands it over.
-    pub(crate) fn recall_spelling(&self, id: &str) -> Texts {
-        self.content().shared.remove(id).unwrap_or_default()
+    /// Hands them over; `None` if this process sent no dry-run.
+    pub(crate) fn recall_spelling(&self, id: &str) -> Option<Respellings> {
+        self.content().shared.remove(id)
     }
 
     /// Hands it over.

@@ -100,7 +100,9 @@ fn shape_is_blind_to_scalars_only() {
     };
     assert!(parse("{a: 1000m, b: [1]}").has_same_shape(&parse("{b: [2], a: 1}")));
     assert!(!parse("{a: 1}").has_same_shape(&parse("{a: 1, b: []}")));
+    assert!(parse("{a: null}").has_same_shape(&parse("{a: null}")));
     assert!(!parse("{a: null}").has_same_shape(&parse("{a: 1}")));
+    assert!(!parse("{a: 1}").has_same_shape(&parse("{a: null}")));
     assert!(!parse("{a: [1]}").has_same_shape(&parse("{a: [1, 2]}")));
 }
 

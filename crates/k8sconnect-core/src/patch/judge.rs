@@ -19,6 +19,7 @@ use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet};
 use crate::handback::{Division, Extent, lost};
 use crate::identity::{ID_ANNOTATION, without_marks};
+use crate::manifest::same_shape;
 use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners, Ownership};
 use crate::projection::{ABSENT, ConcealmentKey, Leaf, Projection, Texts};
@@ -38,7 +39,7 @@ pub fn manager_of(id: &str) -> String {
 pub struct Kept {
     /// Everyone's fields then.
     pub owners: Owners,
-    /// The patched leaves, as state was told them.
+    /// The patched leaves, as the server answered them.
     pub texts: Texts,
     /// What each operation touched, in order; empty for the other forms.
     pub marks: Vec<Vec<Mark>>,
@@ -75,8 +76,8 @@ pub struct Verdict {
     pub notices: Notices,
     /// What others lose.
     pub lost: Owners,
-    /// Leaves that others hold and that the write leaves as they are, as the server spells them.
-    pub shared: Texts,
+    /// Leaves that others hold and that the write leaves as they are.
+    pub shared: FieldSet,
     /// Fields that other patches hold.
     pub contested: Vec<(Manager, Vec<FieldPath>)>,
     /// Leaves that were not patched before.
@@ -309,7 +310,7 @@ impl Patch {
                 same && new.has_same_shape(old)
                     && spelling::same_order(&fields, new.value(), old.value())
             }
-            (Form::Merge(_), Form::Merge(_)) => same,
+            (Form::Merge(new), Form::Merge(old)) => same && same_shape(new, old),
             (new, old) => new == old,
         }
     }
@@ -343,12 +344,11 @@ fn is_named_by_a_part(path: &FieldPath, next: &Division, outcome: &Outcome) -> b
 }
 
 /// Leaves that stay as they are and that somebody holds.
-fn shared(now: &Projection, next: &Projection, others: &Owners) -> Texts {
+fn shared(now: &Projection, next: &Projection, others: &Owners) -> FieldSet {
     let stays = |(path, leaf): &(&FieldPath, &Leaf)| {
         now.0.get(*path) == Some(*leaf) && others.holders(path).next().is_some()
     };
-    let shown = |(path, leaf): (&FieldPath, &Leaf)| Some((path.clone(), leaf.text(path, None)?));
-    next.0.iter().filter(stays).filter_map(shown).collect()
+    next.0.iter().filter(stays).map(|(path, _)| path.clone()).collect()
 }
 
 /// What is there, as notices tell it: nothing stands for what is absent.

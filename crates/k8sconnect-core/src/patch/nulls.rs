@@ -116,8 +116,10 @@ impl Outcome {
     #[must_use]
     pub fn without(mut self, nullified: impl IntoIterator<Item = FieldPath>) -> Self {
         for path in nullified {
-            unname(&path, &mut self.leaves);
-            self.leaves.0.entry(path).or_insert(Leaf::Absent);
+            if !self.leaves.0.contains_key(&path) {
+                unname(&path, &mut self.leaves);
+                self.leaves.0.insert(path, Leaf::Absent);
+            }
         }
         self
     }

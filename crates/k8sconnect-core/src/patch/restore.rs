@@ -12,9 +12,11 @@ use super::outcome::leaf;
 use super::place::pointer_to;
 use super::pointer::{Pointer, index};
 use super::script::{Problem, Standing, Writer, names_an_item};
-use crate::atom::same;
+use crate::atom::{is_scalar, same};
 use crate::field::walk::at;
 use crate::field::{Atom, FieldPath, PathElement};
+use crate::manifest::same_shape;
+use crate::plan::is_drawn;
 use crate::projection::{ABSENT, Leaf, is_concealed};
 use crate::text;
 
@@ -113,9 +115,11 @@ impl Writer<'_> {
         self.send(n, Operation::Add { at, value: value.clone() })
     }
 
-    /// Sets a field, and of a map only what differs: what others put into it stays.
+    /// Sets a field, and of a map only what differs: what others put into it stays. A value that
+    /// admission once put in the place of the written one does not count as that.
     pub(super) fn put(&mut self, n: usize, path: &FieldPath, value: &Value) -> Result<(), Problem> {
-        if self.holds(path, value) {
+        let is_as_written = |found| !is_rewritten(found, value);
+        if self.holds(path, value) && at(&self.object, path).is_none_or(is_as_written) {
             return Ok(());
         }
         if let (Some(Value::Object(_)), Value::Object(wanted)) = (at(&self.object, path), value) {
@@ -173,6 +177,26 @@ impl Writer<'_> {
             (Some(now), Some(then)) if !undone => now == *then,
             // Else, and where it was never shown apart, the value itself decides.
             _ => matches!(&leaf, Leaf::Shown(found) | Leaf::Concealed(found) if same(found, value)),
+        }
+    }
+}
+
+/// Whether something else stands where a value was written, and is not just what the server draws
+/// or fills in beside it. Another spelling is something else too, and comes out the same again.
+fn is_rewritten(found: &Value, written: &Value) -> bool {
+    match (found, written) {
+        (Value::Object(found), Value::Object(written)) => written
+            .iter()
+            .any(|(name, written)| found.get(name).is_some_and(|it| is_rewritten(it, written))),
+        (Value::Array(items), Value::Array(all)) => {
+            same_shape(found, written)
+                && items.iter().zip(all).any(|(found, written)| is_rewritten(found, written))
+        }
+        _ => {
+            is_scalar(found)
+                && is_scalar(written)
+                && !same(found, written)
+                && !is_drawn(written, found)
         }
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::field::FieldPath;
 use crate::identity::Gvk;
 use crate::owners::Owners;
-use crate::projection::{ConcealmentKey, Texts};
+use crate::projection::{ConcealmentKey, Leaf, Projection, Texts};
 use crate::secrecy::Secrecy;
 
 fn key() -> ObjectKey {
@@ -38,6 +38,21 @@ fn live() -> Value {
             "containers": [{"name": "app", "image": "a", "env": [{"name": "A", "value": "1"}]}],
         },
     })
+}
+
+#[test]
+fn null_and_the_value_that_a_default_puts_there_are_two_patches() {
+    let default = ("spec.def".parse().unwrap(), Leaf::Shown(json!("d")));
+    let leaves = Projection([default].into());
+    let kept = Kept { texts: leaves.texts(None), ..Kept::default() };
+    let outcome = Outcome { leaves, ..Outcome::default() };
+    let respells = |new: &str, old: &str| {
+        let [new, old] = [new, old].map(|text| read(Manner::Merge, text));
+        new.respells(&old, &outcome, &kept, None)
+    };
+    assert!(respells("spec: {def: d}", "{spec: {def: 'd'}}"));
+    assert!(!respells("spec: {def: d}", "spec: {def: null}"));
+    assert!(!respells("spec: {def: null}", "spec: {def: d}"));
 }
 
 fn shape() -> Shape {

@@ -49,7 +49,7 @@ impl Planner<'_> {
         live: Option<&Value>,
     ) -> Result<Option<Value>, FieldsV1Error> {
         if prior.manifest.is_stored() {
-            return self.content(prior.manifest, Some(prior), live).map(Some);
+            return self.content(prior.manifest, live).map(Some);
         }
         let Some(live) = live else {
             return Ok(None);

@@ -118,6 +118,70 @@ fn another_spelling_that_comes_out_the_same_is_no_change() {
     assert_eq!(decision.spelling, Spelling::New);
 }
 
+fn thing(spec: &str) -> Manifest {
+    let text = format!("{{apiVersion: v1, kind: Thing, metadata: {{name: it}}, spec: {spec}}}");
+    Manifest::parse(&text).unwrap()
+}
+
+#[test]
+fn a_default_that_is_written_instead_of_null_is_a_change_and_so_is_the_way_back() {
+    let answer = Specimen { spec: [("def".to_owned(), Part::Scalar(json!("d")))].into() }
+        .answered("k8sconnect");
+    let (open, said) = (thing("{def: null}"), thing("{def: d}"));
+    for (before, after) in [(&open, &said), (&said, &open)] {
+        let kept = kept(before, &answer);
+        let decision = us().decide(after, Some(prior(before, &kept)), None, &answer).unwrap();
+        assert_eq!(decision.spelling, Spelling::New);
+    }
+}
+
+#[test]
+fn what_is_sent_is_what_is_written_whatever_was_answered_before() {
+    let written = thing("{image: good, cpu: 1000m}");
+    let content = us().content(&written, None).unwrap();
+    assert_eq!(content, *written.value());
+}
+
+#[test]
+fn a_value_that_was_set_back_to_the_written_one_is_not_at_stake() {
+    let answer = |image: &str| {
+        Specimen { spec: [("image".to_owned(), Part::Scalar(json!(image)))].into() }
+            .answered("k8sconnect")
+    };
+    let written = thing("{image: good}");
+    let kept = kept(&written, &answer("mirrored"));
+    let at_stake = |live: &Value| us().at_stake(prior(&written, &kept), live).unwrap();
+    assert_eq!(at_stake(&answer("good")), []);
+    assert_eq!(at_stake(&answer("other")).len(), 1);
+}
+
+/// An object of ours with one limit, and what others own of it.
+fn limited(cpu: &str, others: &Value) -> Value {
+    let fields = json!({"f:spec": {"f:cpu": {}, "f:image": {}}});
+    let entry = |manager: &str, fields: &Value| json!({"manager": manager, "operation": "Apply", "apiVersion": "v1", "fieldsV1": fields});
+    json!({"apiVersion": "v1", "kind": "Thing", "spec": {"cpu": cpu, "image": "good"},
+        "metadata": {"name": "it", "managedFields":
+            [entry("k8sconnect", &fields), entry("flux", others)]}})
+}
+
+#[test]
+fn only_a_leaf_that_others_lose_as_it_is_written_and_keep_otherwise_is_shared() {
+    let content = thing("{cpu: 1000m, image: good}").value().clone();
+    let (theirs, nothing) = (json!({"f:spec": {"f:cpu": {}}}), json!({}));
+    let as_written = limited("1", &nothing);
+    let respelt = us().respelt(&content, &as_written).unwrap();
+    assert_eq!(respelt.len(), 1);
+    for (respelled, shared) in [
+        (limited("1", &theirs), 1),
+        (limited("1", &nothing), 0),
+        // A webhook that rewrites what it has rewritten: no other spelling of the same.
+        (limited("1 more", &theirs), 0),
+    ] {
+        let answers = [&as_written, &respelled];
+        assert_eq!(us().shared_by_answers(respelt.clone(), answers).unwrap().len(), shared);
+    }
+}
+
 #[test]
 fn a_field_added_with_the_value_that_is_there_anyway_is_a_change() {
     let (two, answer) = deployment(2);

@@ -413,7 +413,8 @@ pub(crate) fn answered_otherwise(key: &ObjectKey, surprises: &[Surprise]) -> Dia
         format!("{key} came out otherwise than planned"),
         format!(
             "Something changed {} between plan and apply: an admission webhook, a default, or the kind's \
-             definition:\n\n{}\n\nIf there is anything to do, the next plan shows it.",
+             definition:\n\n{}\n\nThe next refresh brings the values of the object into state. The next write sends again \
+             what you wrote.",
             count(surprises.len(), "field"),
             lines.join("\n")
         ),

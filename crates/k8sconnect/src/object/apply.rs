@@ -127,7 +127,7 @@ impl<'a> Work<'a> {
         config: &ObjectModel,
     ) -> Result<Self, Diagnostics> {
         let terms = Terms::read(planned)?.ok_or_else(messages::state::unknown_terms)?;
-        let manifest = body::planned(planned, config)?.hiding(&terms.hidden);
+        let manifest = body::wanted(config)?.hiding(&terms.hidden);
         let cluster = match session.reach(&planned.cluster, &planned.cluster_name)? {
             Reach::Ready(connection) => session.cluster(&connection).await?,
             Reach::Unknown => return Err(messages::connection::missing().into()),
@@ -189,15 +189,15 @@ impl<'a> Work<'a> {
         let (projection, owners) = Planner { manager: MANAGER, ignoring: &ignoring }
             .written(&self.manifest, answer)
             .map_err(unreadable)?;
-        let planned = &state.managed_state_projection;
-        let told = leaves::reconcile(planned, &projection, stored.key.as_ref());
+        let texts = projection.texts(stored.key.as_ref());
+        let told = leaves::reconcile(&state.managed_state_projection, &texts);
         if !told.surprises.is_empty() {
             notices.push(messages::object::answered_otherwise(key, &told.surprises));
         }
         stored.seen = version_of(answer);
         stored.unread = None;
         let version = stored.seen.clone();
-        stored.kept = Some(Arc::new(Kept { owners, texts: told.kept, version }));
+        stored.kept = Some(Arc::new(Kept { owners, texts, version }));
         stored.save(&mut private)?;
         state.uid = Value::Known(uid_of(answer));
         state.managed_state_projection = Value::Known(told.map);

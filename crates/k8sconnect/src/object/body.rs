@@ -80,19 +80,9 @@ pub(crate) fn given(config: &ObjectModel) -> Result<Given, Diagnostics> {
     Ok(Given::Body(Box::new(manifest)))
 }
 
-/// The body that was planned. One that is never stored is handed over anew for the apply, maybe
-/// with other values than at the plan.
-pub(crate) fn planned(
-    planned: &ObjectModel,
-    config: &ObjectModel,
-) -> Result<Manifest, Diagnostics> {
-    let both = ObjectModel {
-        yaml_body_wo: config.yaml_body_wo.clone(),
-        yaml_body: planned.yaml_body.clone(),
-        yaml_body_wo_version: planned.yaml_body_wo_version.clone(),
-        ..ObjectModel::default()
-    };
-    match given(&both)? {
+/// The body to write: what is configured, whatever text of it the plan keeps in state.
+pub(crate) fn wanted(config: &ObjectModel) -> Result<Manifest, Diagnostics> {
+    match given(config)? {
         Given::Body(manifest) => Ok(*manifest),
         Given::Unknown => Err(messages::body::none().into()),
     }

@@ -145,8 +145,7 @@ pub(crate) async fn recover(
         return Ok(None);
     }
     let planner = held.planner();
-    let content =
-        planner.content(&held.manifest, Some(held.prior()), Some(live)).map_err(unreadable)?;
+    let content = planner.content(&held.manifest, Some(live)).map_err(unreadable)?;
     let namespace = location.namespace.as_deref();
     let guard = Guard::Uid(live["metadata"]["uid"].as_str().unwrap_or_default());
     let body = Outgoing { content, namespace, id: Some(held.id()), guard }.body();

@@ -28,8 +28,8 @@ pub(crate) async fn create(
     request: Create<PatchModel>,
     notices: &mut Diagnostics,
 ) -> Answer {
-    let Create { planned, private, .. } = request;
-    let (work, location) = Work::begin(session, &planned).await?.located().await?;
+    let Create { planned, private, config } = request;
+    let (work, location) = Work::begin(session, &planned, &config).await?.located().await?;
     let id = uuid::Uuid::new_v4().to_string();
     let key = new_key()?;
     let job = Job { work: &work, location: &location, id: &id, held: None, key: &key };
@@ -52,7 +52,7 @@ pub(crate) async fn update(
     request: Update<PatchModel>,
     notices: &mut Diagnostics,
 ) -> Answer {
-    let Update { prior, planned, private, .. } = request;
+    let Update { prior, planned, private, config } = request;
     let same = PatchModel {
         cluster: prior.cluster.clone(),
         cluster_name: prior.cluster_name.clone(),
@@ -67,7 +67,7 @@ pub(crate) async fn update(
         // Only the way to the cluster changed, or nothing that the cluster could tell.
         return Ok(Applied { state: planned, private, identity: None });
     }
-    let work = Work::begin(session, &planned).await?;
+    let work = Work::begin(session, &planned, &config).await?;
     let location = held.location(&work.targets).await?;
     let work = work.at(&location);
     match &recalled {
@@ -100,9 +100,14 @@ struct Work {
 }
 
 impl Work {
-    async fn begin(session: &Session, planned: &PatchModel) -> Result<Self, Diagnostics> {
-        let key = planned.target.known().and_then(|target| target.key());
-        let patch = plan::read(planned, key.as_ref())?;
+    /// The patch is what is configured, whatever text of it the plan keeps in state.
+    async fn begin(
+        session: &Session,
+        planned: &PatchModel,
+        config: &PatchModel,
+    ) -> Result<Self, Diagnostics> {
+        let key = config.target.known().and_then(|target| target.key());
+        let patch = plan::read(config, key.as_ref())?;
         let patch = patch.ok_or_else(messages::state::unknown_terms)?;
         let targets = match session.reach(&planned.cluster, &planned.cluster_name)? {
             Reach::Ready(connection) => Targets::from(&*session.cluster(&connection).await?),

@@ -16,10 +16,10 @@ use k8sconnect_core::patch::{
     Behind, Form, Inherited, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing,
     Verdict, Written, claimed, positions,
 };
-use k8sconnect_core::projection::{ConcealmentKey, Texts};
+use k8sconnect_core::projection::ConcealmentKey;
 use k8sconnect_core::rejection::Rejection;
 use k8sconnect_core::scrub::Secrets;
-use k8sconnect_core::spelling;
+use k8sconnect_core::spelling::{respell, respelt};
 use k8sconnect_core::transition::FieldNotice;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
@@ -217,17 +217,18 @@ impl Surgery<'_> {
         let manager = self
             .asker(live)
             .map_err(|error| messages::object::ownership_unreadable(self.patch.key(), &error))?;
-        let tried = self.asked(live, manager, script, shape, &Texts::new()).await?;
-        let Step::Made(trial) = tried else {
+        let written = self.content(&script);
+        let Step::Made(trial) = self.asked(live, manager, &written, script, shape).await? else {
             return Ok(Step::Again);
         };
-        if self.content_of(&trial) == self.content(&trial.script, &Texts::new()) {
+        let shared = self.content_of(&trial);
+        if shared == written {
             return Ok(Step::Made(trial));
         }
         // What only means the same as what others wrote would be taken from them: it is asked again,
         // and written, as the server spells it.
-        let Trial { script, shape, verdict, .. } = trial;
-        self.asked(live, manager, script, shape, &verdict.shared).await
+        let Trial { script, shape, .. } = trial;
+        self.asked(live, manager, &shared, script, shape).await
     }
 
     /// Asks, and judges the answer.
@@ -235,11 +236,11 @@ impl Surgery<'_> {
         &self,
         live: &Json,
         manager: &str,
+        content: &Content,
         script: Script,
         shape: Shape,
-        shared: &Texts,
     ) -> Result<Step<Trial>, Diagnostics> {
-        let (answer, warnings) = match self.content(&script, shared).change() {
+        let (answer, warnings) = match content.change() {
             Some(change) => {
                 let asked = self.targets.dry_run(self.location, change, manager, live).await;
                 let Step::Made(answer) = self.answered(asked, live).await? else {
@@ -397,25 +398,19 @@ impl Surgery<'_> {
     }
 
     /// What is sent of a patch that was tried, without marks and guards; nothing where nothing is
-    /// left to do.
+    /// left to do. A leaf that others own too is sent in the spelling of the answer.
     pub(crate) fn content_of(&self, trial: &Trial) -> Content {
-        self.content(&trial.script, &trial.verdict.shared)
+        let mut content = self.content(&trial.script);
+        if let Content::Apply(content) = &mut content {
+            respell(content, &respelt(&trial.verdict.shared, content, &trial.answer));
+        }
+        content
     }
 
-    /// The same with these leaves as the server spells them.
-    fn content(&self, script: &Script, shared: &Texts) -> Content {
+    /// The same as it is written.
+    fn content(&self, script: &Script) -> Content {
         match self.patch.form() {
-            Form::Apply(manifest) => {
-                let mut content = manifest.as_applied().into_owned();
-                if let Some((former, kept)) = self.past
-                    && let Form::Apply(before) = former.form()
-                {
-                    let before = before.as_applied();
-                    spelling::as_the_server_spells(&mut content, &before, &kept.texts);
-                }
-                spelling::as_it_stands(&mut content, shared);
-                Content::Apply(content)
-            }
+            Form::Apply(manifest) => Content::Apply(manifest.as_applied().into_owned()),
             Form::Merge(value) => Content::Merge(value.clone()),
             Form::Json(_) => {
                 Content::Json(script.send.iter().map(|operation| operation.to_json()).collect())

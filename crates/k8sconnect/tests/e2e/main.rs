@@ -36,6 +36,7 @@ mod plan_phase;
 mod reading;
 mod refusals;
 mod replacement;
+mod rewritten;
 mod spelling;
 mod upgrade;
 mod waiting;

@@ -7,6 +7,7 @@ mod addresses;
 mod adoption;
 mod allocated;
 mod answers;
+mod as_written;
 mod calm;
 mod characters;
 mod contested;

@@ -3,6 +3,7 @@
 
 mod allocated;
 mod along;
+mod as_written;
 mod behind;
 mod bereft;
 mod drift;

@@ -1,12 +1,13 @@
 //! Writing an object that state holds.
 
-use k8sconnect_cluster::{Answer, Error, Found, Location};
-use k8sconnect_core::outgoing::Guard;
+use std::borrow::Cow;
+
+use k8sconnect_cluster::{Answer, Conflicts, Error, Found, Location, Observation};
+use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
-use k8sconnect_core::projection::Texts;
 use k8sconnect_core::rejection::Rejection;
-use k8sconnect_core::spelling;
+use k8sconnect_core::spelling::{Respellings, respell};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
@@ -35,11 +36,7 @@ pub(super) async fn make(
     // The plan that this process has just made knows who holds what.
     let shared = work.session.memory.recall_spelling(held.id());
     if !work.terms.ignores_any() {
-        let planner = held.planner();
-        let mut content = planner
-            .content(&work.manifest, Some(held.prior()), None)
-            .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
-        spelling::as_it_stands(&mut content, &shared);
+        let content = content(work, held, location, None, shared.as_ref()).await?;
         let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
         let former = Subject { manifest: &work.manifest, former: Some(held.manifest.value()) };
         if let Err(Error::Refused(status)) = &written
@@ -68,7 +65,7 @@ pub(super) async fn make(
             Some(seen) => seen,
             None => look(work, held, location).await?,
         };
-        match attempt(work, held, location, &seen, &shared).await? {
+        match attempt(work, held, location, &seen, shared.as_ref()).await? {
             Ok(answer) => return Ok(answer),
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
             Err(error) => {
@@ -96,22 +93,53 @@ async fn attempt(
     held: &Held,
     location: &Location,
     live: &Json,
-    shared: &Texts,
+    shared: Option<&Respellings>,
 ) -> Result<Result<Answer, Error>, Diagnostics> {
-    let key = work.manifest.key();
-    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
-    let mut seen = held.stored.yielded.clone();
-    for (name, fields) in seen_of(&work.terms, &Owners::of_object(live).map_err(unreadable)?) {
-        seen.entry(name).or_insert(fields);
-    }
-    let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen);
-    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let mut content =
-        planner.content(&work.manifest, Some(held.prior()), Some(live)).map_err(unreadable)?;
-    spelling::as_it_stands(&mut content, shared);
+    let content = content(work, held, location, Some(live), shared).await?;
     let resource_version = live["metadata"]["resourceVersion"].as_str().unwrap_or_default();
     let guard = Guard::Version { uid: held.uid(), resource_version };
     Ok(work.write(location, content, held.id(), guard).await)
+}
+
+/// The content to send. `shared` are the leaves that other managers co-own, in the spelling of the
+/// dry-run that this process has sent. If the plan sent no dry-run, this function does.
+async fn content(
+    work: &Work<'_>,
+    held: &Held,
+    location: &Location,
+    live: Option<&Json>,
+    shared: Option<&Respellings>,
+) -> Result<Json, Diagnostics> {
+    let unreadable = |error| messages::object::ownership_unreadable(work.manifest.key(), &error);
+    let mut seen = held.stored.yielded.clone();
+    if let Some(live) = live {
+        for (name, fields) in seen_of(&work.terms, &Owners::of_object(live).map_err(unreadable)?) {
+            seen.entry(name).or_insert(fields);
+        }
+    }
+    let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen);
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
+    let mut content = planner.content(&work.manifest, live).map_err(unreadable)?;
+    if let Some(shared) = shared {
+        respell(&mut content, shared);
+        return Ok(content);
+    }
+    let namespace = location.namespace.as_deref();
+    let (id, guard) = (Some(held.id()), Guard::Uid(held.uid()));
+    let body = Outgoing { content: content.clone(), namespace, id, guard }.body();
+    // The write reports a refusal.
+    if let Ok(Observation::Answered(answer)) =
+        work.cluster.observe(location, MANAGER, &body, Conflicts::Force).await
+        && let respelt = planner.respelt(&content, &answer.object).map_err(unreadable)?
+        && !respelt.is_empty()
+    {
+        let live = match live {
+            Some(live) => Cow::Borrowed(live),
+            None => Cow::Owned(look(work, held, location).await?),
+        };
+        respell(&mut content, &planner.shared(respelt, &live).map_err(unreadable)?);
+    }
+    Ok(content)
 }
 
 async fn look(work: &Work<'_>, held: &Held, location: &Location) -> Result<Json, Diagnostics> {

@@ -10,7 +10,7 @@ use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
 use k8sconnect_core::rejection::Rejection;
-use k8sconnect_core::spelling;
+use k8sconnect_core::spelling::respell;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 use tokio::time::Instant;
@@ -235,7 +235,7 @@ async fn attempt(
     let owners = Owners::of_object(live).map_err(unreadable)?;
     let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen_of(&work.terms, &owners));
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let mut content = planner.content(&work.manifest, None, Some(live)).map_err(unreadable)?;
+    let mut content = planner.content(&work.manifest, Some(live)).map_err(unreadable)?;
     let guard = Guard::Uid(live["metadata"]["uid"].as_str().unwrap_or_default());
     let namespace = location.namespace.as_deref();
     let body = Outgoing { content: content.clone(), namespace, id: Some(id), guard }.body();
@@ -263,6 +263,6 @@ async fn attempt(
         }
     }
     let respelt = planner.respelt(&content, &answer.object).map_err(unreadable)?;
-    spelling::as_it_stands(&mut content, &planner.shared(respelt, live).map_err(unreadable)?);
+    respell(&mut content, &planner.shared(respelt, live).map_err(unreadable)?);
     Ok(work.write(location, content, id, guard).await)
 }

@@ -79,8 +79,7 @@ pub(super) async fn plan(
         ignoring = asked.terms.ignoring(asked.desired, &seen_of(asked.terms, &owners)).0;
     }
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let mut content =
-        planner.content(asked.desired, Some(held.prior()), live).map_err(unreadable)?;
+    let mut content = planner.content(asked.desired, live).map_err(unreadable)?;
     let guard = Guard::Uid(held.uid());
     let mut state = later(proposed, Some(held));
     let mut compared = None;

@@ -185,7 +185,7 @@ async fn adoption(
     let owners = Owners::of_object(live).map_err(unreadable)?;
     let (ignoring, _) = asked.terms.ignoring(asked.desired, &seen_of(asked.terms, &owners));
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let mut content = planner.content(asked.desired, None, Some(live)).map_err(unreadable)?;
+    let mut content = planner.content(asked.desired, Some(live)).map_err(unreadable)?;
     let guard = Guard::Uid(uid_of(live));
     let to = Recipient { location, held: None, guard, live: Some(live) };
     match asked.observe_shared(planner, to, &mut content).await? {

@@ -113,7 +113,10 @@ impl Job<'_> {
         };
         let digest = self.work.patch.digest(self.key);
         let note = Note::on(&live, self.id);
-        let is_new = past.is_none_or(|(former, _)| *former != self.work.patch);
+        let is_new = past.is_none_or(|(former, kept)| {
+            let patch = &self.work.patch;
+            former != patch && !patch.respells(former, &trial.outcome, kept, Some(self.key))
+        });
         let landed = |note: &&Note| is_new && note.digest == digest && !note.is_copied_to(&live);
         if let Some(note) = note.as_ref().filter(landed) {
             // An earlier try was answered, and the answer lost.
@@ -270,11 +273,8 @@ impl Job<'_> {
         let key = self.work.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         notices.extend(messages::object::server_warnings(key, &done.warnings));
-        let told = leaves::reconcile(
-            &state.managed_state_projection,
-            &done.outcome.leaves,
-            Some(self.key),
-        );
+        let texts = done.outcome.leaves.texts(Some(self.key));
+        let told = leaves::reconcile(&state.managed_state_projection, &texts);
         if !told.surprises.is_empty() {
             notices.push(messages::object::answered_otherwise(key, &told.surprises));
         }
@@ -290,7 +290,7 @@ impl Job<'_> {
         let stored = Stored {
             kept: Some(Kept {
                 owners: Owners::of_object(&done.after).map_err(unreadable)?,
-                texts: told.kept,
+                texts,
                 positions: positions(&done.outcome.footprints, &done.after, self.key),
                 marks: done.outcome.footprints.into_iter().map(|it| it.marks).collect(),
             }),
