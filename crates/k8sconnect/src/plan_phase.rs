@@ -39,9 +39,20 @@ pub(crate) struct PlanRecord {
     /// The version of the object whose owners were compared; none if nothing could be compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     compared: Option<String>,
+    /// What the plan of a creation found under the name of its object; none if it could not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    found: Option<Found>,
     /// Digests of the warnings, once the plan is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     warnings: Option<BTreeSet<String>>,
+}
+
+/// What there is under the name of an object that state does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Found {
+    Nothing,
+    /// The object with this uid.
+    Object(String),
 }
 
 /// Where planned private state holds the record.
@@ -101,6 +112,24 @@ impl PlanRecord {
         version: Option<String>,
     ) -> Result<(), Diagnostics> {
         set(private, RECORD, Self { compared: version, ..Self::default() })
+    }
+
+    /// Notes what the plan of a creation found, beside what the first half of a replacement noted.
+    pub(crate) fn note_found(
+        private: &mut Private,
+        found: Option<Found>,
+    ) -> Result<(), Diagnostics> {
+        let record = Self::load(private)?.unwrap_or_default();
+        set(private, RECORD, Self { found, ..record })
+    }
+
+    /// Whether the plan may have shown that this object is taken over.
+    pub(crate) fn may_have_found(&self, uid: &str) -> bool {
+        match &self.found {
+            Some(Found::Object(found)) => found == uid,
+            Some(Found::Nothing) => false,
+            None => true,
+        }
     }
 
     /// Whether the plan has compared this version.

@@ -81,6 +81,13 @@ impl Memory {
         taken && !content.ids.contains(id)
     }
 
+    /// Whether a plan of this process has an address take over the object with this uid.
+    pub(crate) fn is_to_be_taken(&self, uid: &str) -> bool {
+        let content = self.content();
+        let object = content.claims.objects.get(uid);
+        object.is_some_and(|object| object.wanted.values().any(|it| *it == Intent::Make))
+    }
+
     /// Notes that an object was made, or taken over, as it was planned.
     pub(crate) fn end_claim(&self, uid: &str) {
         self.content().claims.end(uid);

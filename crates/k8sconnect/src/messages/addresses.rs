@@ -164,6 +164,20 @@ pub(crate) fn exists(desired: &Manifest, live: &Value, stage: Stage) -> Diagnost
     )
 }
 
+/// There is an object to be taken over that the plan did not show.
+pub(crate) fn appeared(key: &ObjectKey, live: &Value) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} appeared after the plan was made"),
+        paragraphs([
+            &whose(live),
+            "`adopt = true` takes over an object only after a plan has shown whose fields it takes. \
+             When this plan was made, the object was not there, or could not be looked for. Nothing \
+             was changed.",
+            "Plan again, read what the plan takes over, and apply it.",
+        ]),
+    )
+}
+
 const GIVEN_UP: &str = "If another address of this state has it, and gives it up in the same run, let it do so first, \
      in an apply of its own.";
 

@@ -216,6 +216,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::waits_for_predecessor(key),
         addresses::exists(&web, &live, Stage::Plan),
         addresses::exists(&web, &live, Stage::Apply),
+        addresses::appeared(key, &live),
         addresses::in_the_way(key, &live),
         addresses::cannot_follow(
             (&web).into(),

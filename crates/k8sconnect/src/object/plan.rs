@@ -147,7 +147,10 @@ pub(crate) async fn plan(
     let asked = Asked { phase, session, cluster: &cluster, way, desired: &desired, terms: &terms };
     let Some(held) = &held else {
         let predecessor = predecessor.as_deref();
-        return Ok(planned(creation::plan(&asked, predecessor, proposed, notices).await?));
+        let creation = creation::plan(&asked, predecessor, proposed, notices).await?;
+        let mut planned = planned(creation.state);
+        PlanRecord::note_found(&mut planned.private, creation.found)?;
+        return Ok(planned);
     };
     if held.uid().is_empty() {
         return Err(messages::upgrade::refresh_first(held.key()).into());

@@ -1,14 +1,18 @@
 //! Taking over what exists: every value that changes is told, and what is ours afterwards goes when
 //! it is no longer written.
 
+use http::Method;
 use serde_json::{Value as Json, json};
 use testkit::Target;
+use testkit::audit::Persistence;
 use testkit::faults::life::value;
+use testkit::proxy::{self, Fate, Proxy, Rule, Turn, Which};
 use tfplugin::Value;
 use tfplugin::harness::{Action, State};
 
 use crate::entangled::replan;
-use crate::patch::{object, said};
+use crate::ignoring::with;
+use crate::patch::{object, refused, said};
 use crate::world::{OBJECT, World};
 
 pub(crate) fn adopting(world: &World, body: &Json) -> Value {
@@ -157,4 +161,64 @@ async fn an_import_tells_each_value_that_changes_once() {
             assert_eq!(told.matches(&line).count(), 1, "{told}");
         }
     }
+}
+
+/// A ConfigMap that `helm` makes, in a test where it may come at any time.
+fn theirs(world: &World) -> Json {
+    let mut map = object("v1", "ConfigMap", "it", world.namespace.name());
+    map["data"] = json!({"a": "theirs"});
+    map
+}
+
+fn ours(world: &World) -> Json {
+    let mut map = theirs(world);
+    map["data"] = json!({"a": "ours"});
+    map
+}
+
+#[tokio::test]
+async fn an_object_that_appears_after_the_plan_is_not_taken_over_before_a_plan_shows_it() {
+    let world = World::new().await;
+    let config = adopting(&world, &ours(&world));
+    let plan = world.newest_core().plan(OBJECT, &config, None).await.unwrap();
+    world.cluster.act_as("helm").apply(theirs(&world)).await.unwrap();
+    let told = refused(world.newest_core().apply(OBJECT, &config, None, &plan).await);
+    assert!(told.contains("appeared after the plan was made") && told.contains("`helm`"), "{told}");
+    let live = world.cluster.read(&Target::of(&ours(&world)).unwrap()).await.unwrap().unwrap();
+    assert_eq!(live["data"], json!({"a": "theirs"}));
+
+    let plan = world.newest_core().plan(OBJECT, &config, None).await.unwrap();
+    assert!(said(&plan.diagnostics).contains("`helm`"));
+    world.newest_core().apply(OBJECT, &config, None, &plan).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_takeover_of_which_an_older_client_hands_over_no_plan_is_warned_of_in_the_apply() {
+    let world = World::new().await;
+    let config = adopting(&world, &ours(&world));
+    let plan = world.core().plan(OBJECT, &config, None).await.unwrap();
+    world.cluster.act_as("helm").apply(theirs(&world)).await.unwrap();
+    let made = world.core().apply(OBJECT, &config, None, &plan).await.unwrap();
+    let told = said(&made.diagnostics);
+    assert!(told.contains("data.a") && told.contains("`helm`"), "{told}");
+}
+
+#[tokio::test]
+async fn an_object_that_appears_during_the_apply_is_not_taken_over() {
+    let world = World::new().await;
+    let proxy = Proxy::before(world.cluster).await.unwrap();
+    let (helm, theirs) = (world.cluster.act_as("helm"), theirs(&world));
+    let appears = proxy::Action::new(move |_| {
+        let (helm, theirs) = (helm.clone(), theirs.clone());
+        async move { helm.apply(theirs).await.map(drop) }
+    });
+    let write = Which::any().method(Method::PATCH).persistence(Persistence::Real);
+    let appeared = proxy.rule(Rule::new(write, Turn::Nth(1), Fate::Before(appears)));
+    let config = world.config_through(&proxy.kubeconfig(), &ours(&world).to_string());
+    let config = with(config, &[("adopt", Value::from(true))]);
+    let told = refused(world.core().create(OBJECT, &config).await);
+    assert_eq!((appeared.fired().len(), appeared.failures()), (1, vec![]));
+    assert!(told.contains("appeared after the plan was made"), "{told}");
+    let live = world.cluster.read(&Target::of(&ours(&world)).unwrap()).await.unwrap().unwrap();
+    assert_eq!(live["data"], json!({"a": "theirs"}));
 }

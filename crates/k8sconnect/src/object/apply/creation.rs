@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
-use super::Work;
 use super::landed::bears;
+use super::{Work, uid_of};
 use crate::messages::addresses::Stage;
 use crate::messages::refusal::{Deed, Subject, not_taken, not_written, refused};
 use crate::object::obstacle::Obstacle;
@@ -175,6 +175,9 @@ async fn in_the_way(
     }
     let live = answer.object;
     let refused = match work.terms.adoption {
+        Adoption::TakeOver if !work.session.memory.is_to_be_taken(&uid_of(&live)) => {
+            return Err(messages::addresses::appeared(key, &live).into());
+        }
         Adoption::TakeOver => match take_over(work, location, id, live.clone()).await {
             Ok(taken) => return Ok(taken),
             Err(refused) => refused,

@@ -25,9 +25,15 @@ use crate::object::model::{ObjectModel, ObjectRef};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::place::location;
-use crate::plan_phase::PlanPhase;
+use crate::plan_phase::{Found, PlanPhase};
 use crate::terms::{Adoption, Protection};
 use crate::{MANAGER, messages};
+
+/// A creation, planned.
+pub(super) struct Creation {
+    pub(super) state: ObjectModel,
+    pub(super) found: Option<Found>,
+}
 
 /// Plans it. `predecessor` is the id of the object that it follows, if this is the second half of a
 /// replacement; of a tainted one nothing is said.
@@ -36,7 +42,7 @@ pub(super) async fn plan(
     predecessor: Option<&str>,
     proposed: ObjectModel,
     notices: &mut Diagnostics,
-) -> Result<ObjectModel, Diagnostics> {
+) -> Result<Creation, Diagnostics> {
     let key = asked.key();
     let mut state = later(proposed, None);
     let body = asked.desired.value();
@@ -50,7 +56,7 @@ pub(super) async fn plan(
         }
         Placed::NotYet(why) => {
             notices.push(messages::object::planned_blind(key, &why));
-            return Ok(state);
+            return Ok(Creation { state, found: None });
         }
     };
     let location = location(kind, asked.desired.key());
@@ -82,6 +88,7 @@ pub(super) async fn plan(
     if let Observation::Exists(live) = &observation {
         agreed(asked, predecessor, live)?;
     }
+    let found = found(&observation);
     match observation {
         Observation::Answered(answer) => {
             let decided = asked.decide(&location, planner, None, None, &answer, notices);
@@ -128,11 +135,11 @@ pub(super) async fn plan(
                 if predecessor.is_none() {
                     state.managed_state_projection = taken;
                 }
-                return Ok(state);
+                return Ok(Creation { state, found });
             }
             Adoption::Refuse => {
                 state.managed_state_projection = refusal(asked, &location, &live, notices).await?;
-                return Ok(state);
+                return Ok(Creation { state, found });
             }
         },
         Observation::Refused(status) if asked.is_redefined(&location, &status) => {
@@ -151,17 +158,32 @@ pub(super) async fn plan(
     }
     // Whoever waited for one of this name has to wait for the new one.
     asked.session.memory.note_made(asked.cluster.host(), location.key());
-    Ok(state)
+    Ok(Creation { state, found })
 }
 
-/// Takes over an object that is in the way. What it cannot become is left to the write where this
-/// may be an apply, for the reason that [`refusal`] gives.
+/// What a dry-run that may only create shows of the name.
+fn found(observation: &Observation) -> Option<Found> {
+    match observation {
+        Observation::Answered(_) => Some(Found::Nothing),
+        Observation::Exists(live) => Some(Found::Object(uid_of(live).to_owned())),
+        Observation::NotYet(_) | Observation::Refused(_) => None,
+    }
+}
+
+/// Takes over an object that is in the way, which an apply does only if its plan has shown it. What
+/// the object cannot become is left to the write where this may be an apply, for the reason that
+/// [`refusal`] gives.
 async fn takeover(
     asked: &Asked<'_>,
     location: &Location,
     live: &Json,
     notices: &mut Diagnostics,
 ) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
+    if let PlanPhase::ApplyReplan(record) = asked.phase
+        && !record.may_have_found(uid_of(live))
+    {
+        return Err(messages::addresses::appeared(asked.key(), live).into());
+    }
     let taken = adoption(asked, location, live, notices).await;
     let planning = *asked.phase == PlanPhase::Plan;
     if taken.is_ok() || planning || !must_be_replaced(asked, location, live).await? {
