@@ -72,9 +72,10 @@ async fn a_default_that_is_written_out_is_a_change_and_stays_when_the_default_ch
     let mut probe = widget(Json::Null);
     probe["metadata"]["name"] = json!("probe");
     let deadline = Instant::now() + PATIENCE;
-    while admin.create(&probe).await.unwrap()["spec"]["def"] != "e" {
+    // A server that goes over to another definition may refuse a request or two.
+    while !matches!(admin.create(&probe).await, Ok(made) if made["spec"]["def"] == "e") {
         assert!(Instant::now() < deadline, "the default stays as it was");
-        world.cluster.delete(&Target::of(&probe).unwrap()).await.unwrap();
+        let _ = world.cluster.delete(&Target::of(&probe).unwrap()).await;
     }
     let drift = json!({"spec": {"other": "drift"}});
     world.cluster.act_as("rival").merge_patch(&target, drift).await.unwrap();
