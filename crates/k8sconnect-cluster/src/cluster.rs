@@ -17,6 +17,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 use crate::call::{Call, Reply};
+use crate::cluster_uid::ClusterUid;
 use crate::connection::{Connection, Host};
 use crate::credentials::{Credential, Credentials};
 use crate::encode::encode;
@@ -44,7 +45,7 @@ struct Shared {
     credentials: Credentials,
     transports: Transports,
     kinds: Kinds,
-    fingerprint: OnceCell<Option<String>>,
+    cluster_uid: OnceCell<ClusterUid>,
     nobody: Option<Nobody>,
     standing: Standing,
     /// What a read may take when nobody set a deadline.
@@ -78,7 +79,7 @@ impl Cluster {
             credentials: Credentials::new(connection, stop.clone())?,
             transports: Transports::new(connection)?,
             kinds: Kinds::default(),
-            fingerprint: OnceCell::new(),
+            cluster_uid: OnceCell::new(),
             standing: Standing::default(),
             read: READ,
             watches: Arc::new(Semaphore::new(WATCHES)),
@@ -127,8 +128,8 @@ impl Cluster {
         &self.shared.kinds
     }
 
-    pub(crate) fn known_fingerprint(&self) -> &OnceCell<Option<String>> {
-        &self.shared.fingerprint
+    pub(crate) fn kept_cluster_uid(&self) -> &OnceCell<ClusterUid> {
+        &self.shared.cluster_uid
     }
 
     /// Whether the handle's deadline has passed.

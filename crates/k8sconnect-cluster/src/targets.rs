@@ -52,17 +52,6 @@ impl Targets {
         self.0.host()
     }
 
-    /// See [`Cluster::until`].
-    #[must_use]
-    pub fn until(&self, deadline: Instant) -> Self {
-        Self(self.0.until(deadline))
-    }
-
-    /// See [`Cluster::fingerprint`].
-    pub async fn fingerprint(&self) -> Result<Option<String>, Error> {
-        self.0.fingerprint().await
-    }
-
     pub async fn place(&self, gvk: &Gvk) -> Result<Placed, Error> {
         self.0.place(gvk).await
     }

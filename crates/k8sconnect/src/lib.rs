@@ -10,6 +10,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod cluster_identity;
 mod connect;
 mod data;
 mod deflate;
@@ -17,7 +18,6 @@ mod dynamic;
 mod envelope;
 mod ephemeral;
 mod function;
-mod guard;
 mod leaves;
 mod look;
 #[cfg(test)]
@@ -32,6 +32,7 @@ mod provider;
 mod session;
 mod terms;
 mod turns;
+mod unread;
 mod wait;
 
 pub use provider::K8sConnect;

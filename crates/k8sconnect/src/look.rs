@@ -5,8 +5,8 @@ use k8sconnect_core::identity::ObjectKey;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
+use crate::connect::ConnectionOrigin;
 use crate::messages;
-use crate::messages::whereabouts::Way;
 
 /// What a look at the object brought.
 pub(crate) enum Look {
@@ -23,7 +23,7 @@ pub(crate) async fn look(
     targets: &Targets,
     location: &Location,
     key: &ObjectKey,
-    whose: Way,
+    origin: ConnectionOrigin,
 ) -> Result<Look, Diagnostics> {
     match targets.get(location).await {
         Ok(Found::Object(answer)) => Ok(Look::Present(answer.object)),
@@ -34,8 +34,10 @@ pub(crate) async fn look(
         }),
         Err(error) if matches!(error.code(), Some(401 | 403)) => Ok(Look::NotAllowed(error)),
         // A plugin that does not work here any more.
-        Err(error @ Error::Connection(_)) if whose == Way::ItsOwn => Ok(Look::NotAllowed(error)),
-        Err(error) => Err(messages::whereabouts::unanswered(key, &error, whose).into()),
+        Err(error @ Error::Connection(_)) if origin == ConnectionOrigin::Resource => {
+            Ok(Look::NotAllowed(error))
+        }
+        Err(error) => Err(messages::unread::unanswered(key, &error, origin).into()),
     }
 }
 
@@ -44,10 +46,10 @@ pub(crate) async fn look_in_any_version(
     targets: &Targets,
     location: &Location,
     key: &ObjectKey,
-    whose: Way,
+    origin: ConnectionOrigin,
 ) -> Result<Look, Diagnostics> {
-    match look(targets, location, key, whose).await? {
-        Look::Moved(location) => look(targets, &location, key, whose).await,
+    match look(targets, location, key, origin).await? {
+        Look::Moved(location) => look(targets, &location, key, origin).await,
         seen => Ok(seen),
     }
 }

@@ -7,6 +7,7 @@
 pub(crate) mod addresses;
 pub(crate) mod blast;
 pub(crate) mod body;
+pub(crate) mod cluster_identity;
 pub(crate) mod connection;
 pub(crate) mod data;
 pub(crate) mod deletion;
@@ -27,9 +28,9 @@ pub(crate) mod state;
 pub(crate) mod stuck;
 pub(crate) mod swallowed;
 pub(crate) mod terms;
+pub(crate) mod unread;
 pub(crate) mod upgrade;
 pub(crate) mod wait;
-pub(crate) mod whereabouts;
 mod yaml;
 
 use std::collections::BTreeSet;

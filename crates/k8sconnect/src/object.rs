@@ -7,7 +7,6 @@ mod body;
 mod definitions;
 mod delete;
 mod held;
-mod home;
 mod identity;
 mod import;
 mod model;
@@ -16,7 +15,9 @@ mod plan;
 mod read;
 mod schema;
 mod stored;
+mod unread;
 mod upgrade;
+mod whose;
 
 use std::sync::Arc;
 
@@ -167,8 +168,8 @@ impl Resource for ObjectResource {
         &self,
         _ctx: &Context,
         request: Import,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<Imported<ObjectModel>, Diagnostics> {
-        import::import(&self.session, request).await
+        import::import(&self.session, request, notices).await
     }
 }

@@ -134,9 +134,9 @@ impl Resource for PatchResource {
         &self,
         _ctx: &Context,
         request: Delete<PatchModel>,
-        _notices: &mut Diagnostics,
+        notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        delete::delete(&self.session, request).await
+        delete::delete(&self.session, request, notices).await
     }
 
     async fn import(

@@ -7,10 +7,11 @@ use k8sconnect_cluster::{Cluster, Connection, Pool};
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
-use crate::connect::{ClusterModel, Directory, Reach};
+use crate::cluster_identity::Shown;
+use crate::connect::{ClusterModel, ConnectionOrigin, Directory, Reach};
 use crate::memory::Memory;
 use crate::messages;
-use crate::messages::whereabouts::NoWay;
+use crate::messages::unread::NoConnection;
 use crate::turns::Turns;
 
 /// How a resource is found by what state names.
@@ -32,6 +33,7 @@ pub(crate) struct Session {
     has_warned_of_credential: AtomicBool,
     pub(crate) memory: Memory,
     pub(crate) turns: Turns,
+    pub(crate) unidentified: Shown,
 }
 
 impl Session {
@@ -97,25 +99,21 @@ impl Session {
         }
     }
 
-    /// The way to what is to end, which is the one that state names. Refuses where there is none any
-    /// more.
-    pub(crate) fn way_to_end(
+    /// The connection in state, through which objects are deleted and fields handed back. An error
+    /// where it cannot be used any more.
+    pub(crate) fn connection_in_state(
         &self,
         key: &ObjectKey,
         cluster: &Value<ClusterModel>,
         name: &Value<String>,
     ) -> Result<Reach, Diagnostics> {
-        let named = name.as_str();
         if !self.directory().lists(cluster, name) {
-            let why = NoWay::Unlisted(named);
-            return Err(messages::whereabouts::no_way_to_end(key, &why).into());
+            let why = NoConnection::NotConfigured(name.as_str());
+            return Err(messages::unread::no_connection(key, &why).into());
         }
         self.reach(cluster, name).map_err(|problems| {
-            let why = match cluster {
-                Value::Known(_) => NoWay::ByState(&problems),
-                Value::Null | Value::Unknown => NoWay::ByProviderBlock(named, &problems),
-            };
-            messages::whereabouts::no_way_to_end(key, &why).into()
+            let why = NoConnection::Unusable(ConnectionOrigin::of(cluster), &problems);
+            messages::unread::no_connection(key, &why).into()
         })
     }
 

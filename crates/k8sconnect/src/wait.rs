@@ -17,7 +17,6 @@ mod upgrade;
 
 use std::sync::Arc;
 
-use k8sconnect_cluster::Targets;
 use tfplugin::{
     Applied, ApplyFailure, Context, Create, Delete, Diagnostics, MoveState, Moved, Plan, Planned,
     Private, RawState, Read, ReadAnswer, Resource, Schema, Update, Value,
@@ -26,10 +25,11 @@ use tfplugin::{
 pub(crate) use self::asked::Asked;
 use self::model::WaitModel;
 use self::stored::Waited;
-use crate::guard::{self, Unread};
+use crate::cluster_identity::{Opened, Recorded};
+use crate::connect::Reach;
 use crate::plan_phase::Handover;
 use crate::session::Session;
-use crate::{connect, dynamic, messages};
+use crate::{connect, dynamic, messages, unread};
 
 pub(crate) struct WaitResource {
     session: Arc<Session>,
@@ -47,18 +47,21 @@ impl WaitResource {
         mut private: Private,
         notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, Diagnostics> {
+        let last = Waited::load(&private)?;
         let Some(asked) = Asked::read(&planned)? else {
             return Err(messages::wait::still_unknown().into());
         };
-        let entered = self.session.enter(&planned.cluster, &planned.cluster_name).await?;
-        let cluster = entered.ok_or_else(messages::wait::still_unknown)?;
-        let object = driver::wait(&cluster, &asked, notices).await?;
-        let home = match &object {
-            Some(_) => guard::remember(&Targets::from(&*cluster), None).await,
-            None => None,
+        let Reach::Ready(connection) =
+            self.session.reach(&planned.cluster, &planned.cluster_name)?
+        else {
+            return Err(messages::wait::still_unknown().into());
         };
-        Waited::met(object.as_ref(), home).keep(&mut private)?;
-        Unread::save(None, &mut private)?;
+        let recorded = recorded(&asked, &planned, last.as_ref());
+        let Opened { cluster, uid, .. } =
+            self.session.open(&connection, Some(recorded), notices).await?;
+        let object = driver::wait(&cluster, &asked, notices).await?;
+        Waited::met(object.as_ref(), uid).keep(&mut private)?;
+        unread::save(false, &mut private)?;
         let found = object.and_then(|object| asked.goal.excerpt(&object));
         let result = found.map_or(Value::Null, dynamic::from_json);
         Ok(applied(WaitModel { result, ..planned }, private))
@@ -138,7 +141,8 @@ impl Resource for WaitResource {
         match self.wait(planned, private.clone(), notices).await {
             Ok(waited) => Ok(waited),
             Err(diagnostics) => {
-                Waited::failed().keep(&mut private)?;
+                let cluster = Waited::load(&private)?.and_then(|last| last.cluster);
+                Waited::failed(cluster).keep(&mut private)?;
                 Err(ApplyFailure { diagnostics, state: Some((prior, private)) })
             }
         }
@@ -166,6 +170,16 @@ impl Resource for WaitResource {
         _notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         Ok(())
+    }
+}
+
+/// What state says about the cluster that was waited in.
+fn recorded<'a>(asked: &'a Asked, model: &'a WaitModel, last: Option<&'a Waited>) -> Recorded<'a> {
+    Recorded {
+        key: &asked.key,
+        cluster: &model.cluster,
+        cluster_name: &model.cluster_name,
+        uid: last.and_then(|last| last.cluster.as_deref()),
     }
 }
 

@@ -46,6 +46,12 @@ impl Request {
         self.uri.split('?').next().unwrap_or(&self.uri)
     }
 
+    /// Whether the provider identified the cluster with it. It does so once per connection and
+    /// process, whatever else it asks.
+    pub fn identifies_cluster(&self) -> bool {
+        self.verb == "get" && self.path() == "/api/v1/namespaces/kube-system"
+    }
+
     /// A request in short, for asserting on a whole list: `patch (dry-run)`.
     pub fn in_short(&self) -> String {
         match self.persistence {
@@ -55,11 +61,20 @@ impl Request {
     }
 }
 
-/// Which requests are meant. The testkit's own reads and its rivals are never among them.
+/// Which requests are meant. The testkit's own reads and its rivals are never among them. Those that
+/// identify the cluster are counted by [`Filter::cluster_identity`] alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     namespace: Option<String>,
     user: Option<String>,
+    purpose: Purpose,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Purpose {
+    #[default]
+    AllElse,
+    ClusterIdentity,
 }
 
 impl Filter {
@@ -74,12 +89,22 @@ impl Filter {
         Self { user: Some(name.to_owned()), ..Self::default() }
     }
 
+    /// The requests by which one user's process identified the cluster.
+    pub fn cluster_identity(user: &str) -> Self {
+        Self { purpose: Purpose::ClusterIdentity, ..Self::by_user(user) }
+    }
+
     fn admits(&self, request: &Request) -> bool {
         let ours = request.user_agent.starts_with("testkit");
+        let purpose = match request.identifies_cluster() {
+            true => Purpose::ClusterIdentity,
+            false => Purpose::AllElse,
+        };
         let fits = |wanted: &Option<String>, actual: Option<&str>| {
             wanted.as_deref().is_none_or(|name| actual == Some(name))
         };
         !ours
+            && purpose == self.purpose
             && fits(&self.namespace, request.namespace.as_deref())
             && fits(&self.user, Some(&request.user))
     }
@@ -198,6 +223,11 @@ mod tests {
         assert!(!Filter::in_namespace("b").admits(&request));
         assert!(Filter::by_user("u").admits(&request));
         assert!(!Filter::by_user("v").admits(&request));
+        let uri = "/api/v1/namespaces/kube-system".into();
+        let identity = Request { verb: "get".into(), uri, ..request.clone() };
+        assert!(!Filter::by_user("u").admits(&identity));
+        assert!(Filter::cluster_identity("u").admits(&identity));
+        assert!(!Filter::cluster_identity("u").admits(&request));
         let own = Request { user_agent: "testkit-rival/hpa".into(), ..request };
         assert!(!Filter::default().admits(&own));
     }

@@ -29,9 +29,6 @@ pub(super) struct Names {
     wishes: BTreeMap<Place, BTreeMap<String, FieldSet>>,
     /// What this process has deleted for an address that was not to take it over.
     deleted: BTreeSet<Place>,
-    /// What addresses destroy, and what others are to take over in a cluster that is not known yet.
-    ending: BTreeSet<ObjectKey>,
-    wanted_somewhere: BTreeSet<ObjectKey>,
     /// Groups of which this process wrote a definition.
     defined: BTreeSet<(String, String)>,
     /// Fingerprints of paths and texts.
@@ -107,22 +104,6 @@ impl Memory {
     pub(crate) fn has_deleted(&self, host: &Host, key: &ObjectKey) -> bool {
         let deleted = &self.content().names.deleted;
         spellings(host, &key.unversioned()).iter().any(|spelling| deleted.contains(spelling))
-    }
-
-    /// Notes that an object is planned to be destroyed; whether one of its name is to be taken over
-    /// in a cluster that is not known yet.
-    pub(crate) fn note_ending(&self, key: &ObjectKey) -> bool {
-        let mut content = self.content();
-        content.names.ending.insert(key.unversioned());
-        content.names.wanted_somewhere.contains(&key.unversioned())
-    }
-
-    /// Notes that an object is to be taken over in a cluster that is not known yet; whether one of its
-    /// name is planned to be destroyed.
-    pub(crate) fn note_wanted_somewhere(&self, key: &ObjectKey) -> bool {
-        let mut content = self.content();
-        content.names.wanted_somewhere.insert(key.unversioned());
-        content.names.ending.contains(&key.unversioned())
     }
 
     /// Notes that an object was dropped from state, because another one has its name by now.

@@ -4,11 +4,9 @@
 //! it is the second half; of a tainted resource only that half is planned. What was planned of the
 //! ids that state holds tells them apart.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8sconnect_cluster::Host;
-use k8sconnect_core::identity::ObjectKey;
 use tokio::time::{Instant, timeout_at};
 
 use super::Memory;
@@ -21,8 +19,6 @@ const PLANNED_SOON: Duration = Duration::from_secs(2);
 #[derive(Default)]
 pub(super) struct Plans {
     planned: BTreeMap<String, String>,
-    /// Those that were looked for in a cluster that they do not live in.
-    elsewhere: BTreeMap<(String, ObjectKey), BTreeSet<String>>,
 }
 
 /// How what is planned to be made may follow on something that state holds.
@@ -71,25 +67,6 @@ impl Memory {
                 return None;
             }
         }
-    }
-
-    /// Notes that an object of state was looked for in a cluster that it does not live in.
-    pub(crate) fn note_elsewhere(&self, id: &str, host: &Host, key: ObjectKey) {
-        let mut content = self.content();
-        let strays = content.plans.elsewhere.entry((host.to_string(), key)).or_default();
-        strays.insert(id.to_owned());
-    }
-
-    /// Whether what is planned to be made here may replace something that was looked for here and
-    /// lives in another cluster: of a tainted resource nothing is planned but that.
-    pub(crate) async fn may_stray(&self, host: &Host, key: &ObjectKey) -> bool {
-        let strays = self.content().plans.elsewhere.get(&(host.to_string(), key.clone())).cloned();
-        for id in strays.unwrap_or_default() {
-            if self.plan_of(&id).await.is_none() {
-                return true;
-            }
-        }
-        false
     }
 }
 

@@ -34,19 +34,6 @@ pub(crate) fn destroyed_and_made(key: &ObjectKey) -> Diagnostic {
     )
 }
 
-/// The same, where one of them does not know its cluster yet.
-pub(crate) fn may_be_destroyed_and_made(key: &ObjectKey) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key} may be destroyed and taken over by two addresses in the same run"),
-        format!(
-            "One resource address destroys it. Another is to take over an object of that name, in a \
-             cluster that is known only in the apply. If both mean the same object, it may be \
-             deleted before it is taken over.\n\n\
-             If only the address changed, say so, and nothing is destroyed:\n\n  {MOVED}"
-        ),
-    )
-}
-
 /// What there is after an object was deleted that was to be taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aftermath {

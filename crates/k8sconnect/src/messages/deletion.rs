@@ -9,7 +9,7 @@ use tfplugin::{AttributePath, Diagnostic};
 
 use super::refusal::{Subject, said};
 use super::stuck::{commands, what_holds};
-use super::whereabouts::CLUSTER_GONE;
+use super::unread::{CLUSTER_GONE, refused_credentials};
 use super::{paragraphs, span};
 
 pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
@@ -23,10 +23,9 @@ pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
             said(status.code, &subject.quoted(&status.message)),
             "State keeps the object. Remove what forbids the deletion and run again.".to_owned(),
         ),
-        Error::Unauthorized { .. } => (
-            error.why(),
-            format!("State keeps the object. {}", super::whereabouts::stale_login("A deletion")),
-        ),
+        Error::Unauthorized { .. } => {
+            (error.why(), format!("State keeps the object. {}", refused_credentials("A deletion")))
+        }
         Error::Unreachable { .. } => {
             (error.why(), format!("State keeps the object. {} {CLUSTER_GONE}", error.advice()))
         }

@@ -276,9 +276,11 @@ pub(crate) fn not_handed_back(key: &ObjectKey, error: &Error) -> Diagnostic {
             "Remove what forbids the write, or ask for the permission to `patch`, and run again."
                 .to_owned(),
         ),
-        Error::Unauthorized { .. } => (error.why(), super::whereabouts::stale_login("A hand-back")),
+        Error::Unauthorized { .. } => {
+            (error.why(), super::unread::refused_credentials("A hand-back"))
+        }
         Error::Unreachable { .. } => {
-            let gone = super::whereabouts::CLUSTER_GONE;
+            let gone = super::unread::CLUSTER_GONE;
             (error.why(), format!("{} {gone}", error.advice()))
         }
         other => (other.why(), other.advice()),

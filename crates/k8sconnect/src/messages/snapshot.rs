@@ -184,7 +184,6 @@ fn object_messages() -> Vec<Diagnostic> {
         object::taken_over_in_this_run(key),
         deletion::protected_from_remaking(key),
         addresses::destroyed_and_made(key),
-        addresses::may_be_destroyed_and_made(key),
         addresses::deleted_before_taken(key, Aftermath::MadeAnew),
         addresses::deleted_before_taken(key, Aftermath::NotThere),
         addresses::made_twice(key),
@@ -293,8 +292,9 @@ fn upgrade_messages() -> Vec<Diagnostic> {
     ]
 }
 
-fn whereabouts_messages() -> Vec<Diagnostic> {
-    use super::whereabouts::{Met, NoWay, Way};
+fn connection_messages() -> Vec<Diagnostic> {
+    use super::unread::NoConnection;
+    use crate::connect::ConnectionOrigin::{Provider, Resource};
     use k8sconnect_cluster::Error::{Refused, Unauthorized};
 
     let web = web();
@@ -308,7 +308,11 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
     let host = "https://k.example".into();
     let moved =
         k8sconnect_cluster::Error::Unreachable { host, trouble: Trouble::NoRoute, attempts: 1 };
+    let (host, request) = ("https://k.example".into(), "GET /api/v1/namespaces/kube-system".into());
+    let late =
+        k8sconnect_cluster::Error::Timeout { host, request, waited: Duration::from_secs(30) };
     let there = "https://other.example".parse().unwrap();
+    let id = "6c1f4a3e-5b0d-4f0e-9a55-8e2f6a1d7b90";
     let path = "old/kubeconfig".to_owned();
     let cause = Unreadable::System {
         kind: std::io::ErrorKind::NotFound,
@@ -316,40 +320,38 @@ fn whereabouts_messages() -> Vec<Diagnostic> {
     };
     let lost = ConnectionError::UnreadableFile { field: "config_path", path, cause };
     vec![
-        whereabouts::not_refreshed(key, &forbidden, Way::ItsOwn),
-        whereabouts::not_refreshed(key, &expired, Way::ItsOwn),
-        whereabouts::not_refreshed(key, &expired, Way::ProviderBlocks),
-        whereabouts::not_refreshed(key, &nobody, Way::ProviderBlocks),
-        whereabouts::unanswered(key, &moved, Way::ItsOwn),
-        whereabouts::end_seen_by_nobody(key, &expired, ownership::Whose::Object),
-        whereabouts::end_seen_by_nobody(key, &forbidden, ownership::Whose::Patch),
-        whereabouts::way_unusable(key, &connection::unusable(&lost).into(), Way::ItsOwn),
-        whereabouts::way_unusable(
+        unread::not_refreshed(key, &forbidden, Resource),
+        unread::not_refreshed(key, &expired, Resource),
+        unread::not_refreshed(key, &expired, Provider),
+        unread::not_refreshed(key, &nobody, Provider),
+        unread::unanswered(key, &moved, Resource),
+        unread::connection_unusable(key, &connection::unusable(&lost).into(), Resource),
+        unread::connection_unusable(
             key,
             &connection::unheard_of("old", Entry::Missing, &["new".to_owned()]).into(),
-            Way::ProviderBlocks,
+            Provider,
         ),
         deletion::not_deleted((&web).into(), &expired),
         deletion::not_deleted((&web).into(), &moved),
-        whereabouts::refreshed_elsewhere(key, &there),
-        whereabouts::another_cluster(key, &there, ownership::Whose::Object),
-        whereabouts::another_cluster(key, &there, ownership::Whose::Patch),
-        whereabouts::refreshed_who_knows_where(key, &there),
-        whereabouts::absence_unproved(key, &there),
-        whereabouts::home_forgotten(key, &there, Met::Nothing),
-        whereabouts::home_forgotten(key, &there, Met::Namesake),
-        whereabouts::not_there_by_new_way(key, ownership::Whose::Object),
-        whereabouts::gone_unseen(key, crate::guard::Way::Changed),
-        whereabouts::gone_unseen(key, crate::guard::Way::AsBefore),
-        whereabouts::seen_by_nobody(key, &expired),
-        whereabouts::seen_by_nobody(key, &forbidden),
-        whereabouts::seen_by_nobody(key, &moved),
-        whereabouts::no_way_to_end(key, &NoWay::Unlisted(Some("old"))),
-        whereabouts::no_way_to_end(key, &NoWay::Unlisted(None)),
-        whereabouts::no_way_to_end(key, &NoWay::ByState(&connection::unusable(&lost).into())),
-        whereabouts::no_way_to_end(
+        cluster_identity::not_refreshed(key, &there),
+        cluster_identity::different(key, &there),
+        cluster_identity::unreadable(&there, &forbidden),
+        cluster_identity::unreadable(&there, &late),
+        cluster_identity::not_found_unreadable(key, &there, None),
+        cluster_identity::not_found_unrecorded(key, &there, Some(id)),
+        unread::not_found_at_plan(key),
+        unread::unreadable_at_plan(key, &expired),
+        unread::unreadable_at_plan(key, &forbidden),
+        unread::unreadable_at_plan(key, &moved),
+        unread::no_connection(key, &NoConnection::NotConfigured(Some("old"))),
+        unread::no_connection(key, &NoConnection::NotConfigured(None)),
+        unread::no_connection(
             key,
-            &NoWay::ByProviderBlock(None, &connection::unusable(&lost).into()),
+            &NoConnection::Unusable(Resource, &connection::unusable(&lost).into()),
+        ),
+        unread::no_connection(
+            key,
+            &NoConnection::Unusable(Provider, &connection::unusable(&lost).into()),
         ),
         patch::not_handed_back(key, &expired),
         patch::not_handed_back(key, &moved),
@@ -511,7 +513,7 @@ fn every_message_says_what_happened_why_and_what_to_do() {
         ownership_messages(),
         tolls::messages(),
         upgrade_messages(),
-        whereabouts_messages(),
+        connection_messages(),
         other_messages(),
         body_messages(),
         ephemeral_messages(),

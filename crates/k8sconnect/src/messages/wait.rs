@@ -9,7 +9,6 @@ use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::Diagnostic;
 
 use super::{data, paragraphs, stuck};
-use crate::guard;
 use crate::wait::Asked;
 
 /// How a wait failed, and on what.
@@ -207,32 +206,11 @@ pub(crate) fn withheld(asked: &Asked, why: &str) -> Diagnostic {
 }
 
 /// Another object has its name.
-pub(crate) fn made_anew(key: &ObjectKey, place: guard::Verdict) -> Diagnostic {
-    let why = match place {
-        guard::Verdict::Same => "It was deleted and made again since.",
-        guard::Verdict::Another => {
-            "The connection leads to another cluster than the one it was waited for in: its \
-             `kube-system` namespace has another uid."
-        }
-        guard::Verdict::Unclear => {
-            "It was deleted and made again since, or the connection leads to another cluster than \
-             it did then."
-        }
-    };
+pub(crate) fn recreated(key: &ObjectKey) -> Diagnostic {
     Diagnostic::warning(
-        format!("{key} is not the object that was waited for"),
-        format!("{why} The plan waits for the one that is there now."),
-    )
-}
-
-/// There is none of its name where the connection leads now.
-pub(crate) fn elsewhere(key: &ObjectKey) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key} was waited for in another cluster"),
-        "The connection leads to another cluster than it did then: its `kube-system` namespace has \
-         another uid. There is no such object there, and the plan waits for one.\n\n\
-         If that is a mistake, correct `cluster`, `cluster_name`, the provider block or the \
-         kubeconfig and its context.",
+        format!("{key} was recreated after the wait"),
+        "The object has another UID than the one that was waited for. The plan waits for the new \
+         object.",
     )
 }
 

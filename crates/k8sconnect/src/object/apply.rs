@@ -10,7 +10,7 @@ mod landed;
 use std::sync::Arc;
 use std::time::Duration;
 
-use k8sconnect_cluster::{Answer, Apply, Cluster, Error, Location, Persistence, Targets};
+use k8sconnect_cluster::{Answer, Apply, Cluster, Error, Location, Persistence};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
@@ -27,8 +27,8 @@ use super::identity;
 use super::model::{ObjectModel, ObjectRef};
 use super::read::{seen_of, version_of};
 use super::stored::Stored;
+use crate::cluster_identity::{Opened, Recorded};
 use crate::connect::Reach;
-use crate::guard;
 use crate::leaves;
 use crate::leaves::ProjectionMap;
 use crate::messages::addresses::Aftermath;
@@ -49,7 +49,7 @@ pub(crate) async fn create(
     notices: &mut Diagnostics,
 ) -> Outcome {
     let Create { planned, private, config } = request;
-    let work = Work::begin(session, &planned, &config).await?;
+    let work = Work::begin(session, &planned, &config, None, notices).await?;
     let concealment = new_key()?;
     let made = creation::make(&work).await;
     let (host, key) = (work.cluster.host(), work.manifest.key());
@@ -68,7 +68,7 @@ pub(crate) async fn create(
     let warnings = work.untold(&made.answer);
     notices.extend(messages::object::warnings_about(&work.manifest, &warnings));
     let kind = Some(made.location.kind.clone());
-    let cluster = guard::remember(&Targets::from(&*work.cluster), None).await;
+    let cluster = work.cluster_uid.clone();
     let stored = Stored { kind, key: Some(concealment), cluster, ..Stored::default() };
     let mut state = planned;
     state.id = Value::Known(made.id);
@@ -100,7 +100,8 @@ pub(crate) async fn update(
         return Ok(Applied { state: planned, private, identity: None });
     }
     let _turn = session.turns.begin();
-    let work = Work::begin(session, &planned, &config).await?;
+    let recorded = Some(held.recorded());
+    let work = Work::begin(session, &planned, &config, recorded, notices).await?;
     let location = held.location(&work.cluster).await?;
     let answer = change::make(&work, &held, &location).await?;
     definitions::note_written(session, &work.cluster, &location);
@@ -108,7 +109,7 @@ pub(crate) async fn update(
     notices.extend(messages::object::warnings_about(&work.manifest, &warnings));
     let mut stored = held.stored.clone();
     stored.kind = Some(location.kind);
-    stored.cluster = guard::remember(&Targets::from(&*work.cluster), stored.cluster).await;
+    stored.cluster = work.cluster_uid.clone().or(stored.cluster);
     Ok(work.settle(planned, stored, private, &answer.object, notices)?)
 }
 
@@ -116,6 +117,7 @@ pub(crate) async fn update(
 pub(crate) struct Work<'a> {
     session: &'a Session,
     cluster: Arc<Cluster>,
+    cluster_uid: Option<String>,
     manifest: Manifest,
     terms: Terms,
 }
@@ -125,14 +127,17 @@ impl<'a> Work<'a> {
         session: &'a Session,
         planned: &ObjectModel,
         config: &ObjectModel,
+        recorded: Option<Recorded<'_>>,
+        notices: &mut Diagnostics,
     ) -> Result<Self, Diagnostics> {
         let terms = Terms::read(planned)?.ok_or_else(messages::state::unknown_terms)?;
         let manifest = body::wanted(config)?.hiding(&terms.hidden);
-        let cluster = match session.reach(&planned.cluster, &planned.cluster_name)? {
-            Reach::Ready(connection) => session.cluster(&connection).await?,
-            Reach::Unknown => return Err(messages::connection::missing().into()),
+        let Reach::Ready(connection) = session.reach(&planned.cluster, &planned.cluster_name)?
+        else {
+            return Err(messages::connection::missing().into());
         };
-        Ok(Self { session, cluster, manifest, terms })
+        let Opened { cluster, uid, .. } = session.open(&connection, recorded, notices).await?;
+        Ok(Self { session, cluster, cluster_uid: uid, manifest, terms })
     }
 
     async fn write(
@@ -195,7 +200,7 @@ impl<'a> Work<'a> {
             notices.push(messages::object::answered_otherwise(key, &told.surprises));
         }
         stored.seen = version_of(answer);
-        stored.unread = None;
+        stored.unread = false;
         let version = stored.seen.clone();
         stored.kept = Some(Arc::new(Kept { owners, texts, version }));
         stored.save(&mut private)?;

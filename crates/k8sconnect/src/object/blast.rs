@@ -14,10 +14,10 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostic, Diagnostics};
 use tokio::time::Instant;
 
-use super::delete::{Whose, whose};
 use super::held::Held;
 use super::plan::Asked;
-use crate::connect::Reach;
+use super::whose::{Whose, whose};
+use crate::cluster_identity::Opened;
 use crate::messages;
 use crate::messages::blast::Fate;
 use crate::session::Session;
@@ -25,13 +25,20 @@ use crate::session::Session;
 /// How long a plan is held up by counting.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Tells what goes along. Costs nothing for kinds that take nothing along.
-pub(crate) async fn tell(session: &Session, held: &Held, fate: Fate, notices: &mut Diagnostics) {
+/// Tells what goes along, in the cluster that state names. Costs nothing for kinds that take nothing
+/// along.
+pub(crate) async fn tell(
+    session: &Session,
+    held: &Held,
+    opened: Option<&Opened>,
+    fate: Fate,
+    notices: &mut Diagnostics,
+) {
     let Some(vessel) = Vessel::of(&held.key().gvk) else {
         return;
     };
     session.memory.note_counted(held.uid());
-    let told = match live_of(session, held).await {
+    let told = match live_of(opened, held).await {
         Ok(Some((cluster, live))) => count(&cluster, held.key(), vessel, fate, &live).await,
         Ok(None) => return,
         Err(unknown) => Err(unknown),
@@ -54,7 +61,7 @@ pub(crate) async fn tell_of_predecessor(
     if asked.session.memory.was_counted(uid) {
         return;
     }
-    let cluster = asked.cluster.until(Instant::now() + PATIENCE);
+    let cluster = asked.cluster().until(Instant::now() + PATIENCE);
     let told = count(&cluster, key, vessel, Fate::Replaced, live).await;
     notices.extend(worded(key, vessel, Fate::Replaced, told));
 }
@@ -95,19 +102,16 @@ impl From<Diagnostics> for Unknown {
 }
 
 /// The object as it is now, if it is there and ours.
-async fn live_of(session: &Session, held: &Held) -> Result<Option<(Cluster, Json)>, Unknown> {
-    let Reach::Ready(connection) = session.reach(&held.model.cluster, &held.model.cluster_name)?
-    else {
-        return Err(Diagnostics::from(messages::connection::missing()).into());
-    };
-    let cluster = session.cluster(&connection).await?.until(Instant::now() + PATIENCE);
+async fn live_of(opened: Option<&Opened>, held: &Held) -> Result<Option<(Cluster, Json)>, Unknown> {
+    let opened = opened.ok_or_else(|| Diagnostics::from(messages::connection::missing()))?;
+    let cluster = opened.cluster.until(Instant::now() + PATIENCE);
     let location = held.location(&cluster).await?;
     let Found::Object(answer) = cluster.get(&location).await? else {
         return Ok(None);
     };
-    match whose(held, &answer.object) {
-        Whose::Ours => Ok(Some((cluster, answer.object))),
-        Whose::AnotherObject | Whose::AnotherState(_) => Ok(None),
+    match whose(held, &answer.object, opened.identity) {
+        Whose::Ours | Whose::Restored => Ok(Some((cluster, answer.object))),
+        Whose::Unconfirmed | Whose::AnotherObject | Whose::AnotherState(_) => Ok(None),
     }
 }
 

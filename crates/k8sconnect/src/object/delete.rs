@@ -1,15 +1,15 @@
 //! Delete: only what is ours, and watched until it is gone.
 //!
-//! Ours is the object with the uid in state, unless it bears the id of another state: that one has
-//! taken it over, and it is left alone. Ours too is one with another uid and our id, as a restored
-//! backup has. The deletion carries uid and version of what was looked
+//! Ours is the object with the UID in state, unless it has the id of another state: that one has
+//! taken it over, and it is left alone. Ours too is one with another UID and our id, as a restored
+//! backup has, if the cluster is confirmed. The deletion carries uid and version of what was looked
 //! at, so that nothing changes hands in between.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8sconnect_cluster::{Cluster, Deleted, Deletion, Departure, Error, Found, Location, Targets};
 use k8sconnect_core::blast::Vessel;
-use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
@@ -19,17 +19,15 @@ use super::addresses;
 use super::blast;
 use super::definitions;
 use super::held::Held;
-use super::home::gone_from_home;
 use super::model::ObjectModel;
-use crate::connect::Reach;
-use crate::guard::Ending;
+use super::unread;
+use super::whose::{Whose, uid_of, whose};
+use crate::cluster_identity::Opened;
 use crate::look::{Unserved, unserved};
 use crate::memory::Intent;
 use crate::messages;
 use crate::messages::blast::Fate;
-use crate::messages::ownership;
 use crate::messages::refusal::Subject;
-use crate::messages::whereabouts::Met;
 use crate::session::Session;
 use crate::terms::{Protection, Stuck};
 
@@ -49,25 +47,16 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
-    let ending = Ending {
-        key: held.key(),
-        id: held.id(),
-        way: (&held.model.cluster, &held.model.cluster_name),
-        remembered: held.stored.cluster.as_deref(),
-        unread: held.stored.unread,
-        whose: ownership::Whose::Object,
-    };
-    session.memory.note_planned(held.id(), "");
-    addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
-    if session.memory.note_ending(held.key()) {
-        notices.push(messages::addresses::may_be_destroyed_and_made(held.key()));
+    let opened = session.open_in_state(held.recorded(), notices).await?;
+    if let Some(opened) = opened.as_ref().filter(|_| held.stored.unread) {
+        let location = held.location(&opened.cluster).await?;
+        unread::read(opened, &held, &location).await?;
     }
-    let location = async |cluster: &Cluster| held.location(cluster).await;
-    ending.check(session, location, held.uid()).await?;
+    addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
     match held.terms.deletion.protection {
         Protection::Protected => Err(messages::deletion::protected(held.key()).into()),
         Protection::None | Protection::Untold => {
-            blast::tell(session, &held, Fate::Destroyed, notices).await;
+            blast::tell(session, &held, opened.as_ref(), Fate::Destroyed, notices).await;
             Ok(request.private)
         }
     }
@@ -85,10 +74,9 @@ pub(crate) async fn delete(
         // A tainted resource that gets another name gets past every plan of ours, but not past this.
         return Err(messages::deletion::protected(key).into());
     }
-    let Reach::Ready(connection) = held.way_to_end(session)? else {
-        return Err(messages::connection::missing().into());
-    };
-    let cluster = session.cluster(&connection).await?;
+    let opened = session.open_in_state(held.recorded(), notices).await?;
+    let opened = opened.ok_or_else(messages::connection::missing)?;
+    let cluster = Arc::clone(&opened.cluster);
     let mut location = held.location(&cluster).await?;
     let targets = Targets::from(&*cluster);
     let not_deleted = |error, live: Option<&Json>| {
@@ -100,23 +88,21 @@ pub(crate) async fn delete(
         let live = match cluster.get(&location).await.map_err(|error| not_deleted(error, None))? {
             Found::Object(answer) => answer.object,
             Found::Absent(_) if met => return Ok(()),
-            Found::Absent(_) => return gone_from_home(&cluster, &held, Met::Nothing).await,
+            Found::Absent(_) => return gone(&opened, &held, None),
             Found::NotServed(_) => match unserved(&targets, &location, key).await? {
-                Unserved::Gone => return gone_from_home(&cluster, &held, Met::Nothing).await,
+                Unserved::Gone => return gone(&opened, &held, None),
                 Unserved::Moved(at) => {
                     location = at;
                     continue;
                 }
             },
         };
-        match whose(&held, &live) {
-            Whose::Ours if uid_of(&live) != held.uid() => {
-                gone_from_home(&cluster, &held, Met::Namesake).await?;
-            }
+        match whose(&held, &live, opened.identity) {
             Whose::Ours => met = true,
+            Whose::Restored => {}
             Whose::AnotherObject if met => return Ok(()),
-            Whose::AnotherObject => {
-                gone_from_home(&cluster, &held, Met::Namesake).await?;
+            Whose::AnotherObject | Whose::Unconfirmed => {
+                gone(&opened, &held, Some(uid_of(&live)))?;
                 notices.push(messages::object::replaced_by_others(key));
                 return Ok(());
             }
@@ -163,20 +149,13 @@ pub(crate) async fn delete(
     Err(messages::object::never_still(key).into())
 }
 
-/// Whose object it is that bears the name.
-pub(super) enum Whose {
-    Ours,
-    AnotherObject,
-    AnotherState(String),
-}
-
-/// A restored backup has another uid and our id; it is ours.
-pub(super) fn whose(held: &Held, live: &Json) -> Whose {
-    match live["metadata"]["annotations"][ID_ANNOTATION].as_str() {
-        Some(id) if id == held.id() => Whose::Ours,
-        Some(id) if uid_of(live) == held.uid() => Whose::AnotherState(id.to_owned()),
-        None if uid_of(live) == held.uid() => Whose::Ours,
-        _ => Whose::AnotherObject,
+/// Accepts that the object is gone, if this is its cluster. A deletion is stricter than a refresh:
+/// Terraform passes no private state to the deletion of a tainted object. State of the Go provider,
+/// which has no UID, never had a cluster's either.
+fn gone(opened: &Opened, held: &Held, other: Option<&str>) -> Result<(), Diagnostics> {
+    match held.uid().is_empty() {
+        true => Ok(()),
+        false => opened.confirm_absence(held.key(), other),
     }
 }
 
@@ -278,10 +257,6 @@ fn patience_with(kind: &str) -> Duration {
 
 fn has_finalizers(object: &Json) -> bool {
     object["metadata"]["finalizers"].as_array().is_some_and(|all| !all.is_empty())
-}
-
-fn uid_of(object: &Json) -> &str {
-    object["metadata"]["uid"].as_str().unwrap_or_default()
 }
 
 #[cfg(test)]

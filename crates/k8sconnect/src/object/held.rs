@@ -10,8 +10,7 @@ use tfplugin::{Diagnostics, Private};
 use super::body;
 use super::model::ObjectModel;
 use super::stored::Stored;
-use crate::connect::Reach;
-use crate::session::Session;
+use crate::cluster_identity::Recorded;
 use crate::terms::Terms;
 use crate::{MANAGER, messages};
 
@@ -76,9 +75,14 @@ impl Held {
         }
     }
 
-    /// A deletion goes the way that state names.
-    pub(crate) fn way_to_end(&self, session: &Session) -> Result<Reach, Diagnostics> {
-        session.way_to_end(self.key(), &self.model.cluster, &self.model.cluster_name)
+    /// What state says about the cluster of the object.
+    pub(crate) fn recorded(&self) -> Recorded<'_> {
+        Recorded {
+            key: self.key(),
+            cluster: &self.model.cluster,
+            cluster_name: &self.model.cluster_name,
+            uid: self.stored.cluster.as_deref(),
+        }
     }
 
     /// Where the object lives, by what is remembered; the server is asked if nothing is.

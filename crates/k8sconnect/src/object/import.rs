@@ -6,7 +6,7 @@
 
 mod origin;
 
-use k8sconnect_cluster::{Cluster, Found, Kind, Location, Lookup, Scope, Served, Targets};
+use k8sconnect_cluster::{Cluster, Found, Kind, Location, Lookup, Scope, Served};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use k8sconnect_core::import_body;
 use k8sconnect_core::import_id::{ImportId, Subject};
@@ -19,7 +19,7 @@ use super::identity;
 use super::model::{ObjectModel, ObjectRef};
 use super::read::version_of;
 use super::stored::Stored;
-use crate::guard;
+use crate::cluster_identity::Opened;
 use crate::messages;
 use crate::messages::import::Source;
 use crate::session::Session;
@@ -27,10 +27,11 @@ use crate::session::Session;
 pub(crate) async fn import(
     session: &Session,
     request: Import,
+    notices: &mut Diagnostics,
 ) -> Result<Imported<ObjectModel>, Diagnostics> {
     let (id, asked) = asked(request)?;
     let origin = origin::find(session, &id, &asked)?;
-    let cluster = session.cluster(&origin.connection).await?;
+    let Opened { cluster, uid, .. } = session.open(&origin.connection, None, notices).await?;
 
     let kind = kind(&cluster, &id, &asked).await?;
     let location = locate(kind, origin.namespace.as_deref(), asked.name());
@@ -49,7 +50,7 @@ pub(crate) async fn import(
         kind: Some(location.kind.clone()),
         key: Some(new_key()?),
         seen: version_of(&live),
-        cluster: guard::remember(&Targets::from(&*cluster), None).await,
+        cluster: uid,
         ..Stored::default()
     };
     let mut private = Private::default();

@@ -8,7 +8,6 @@ mod creation;
 mod proof;
 mod shared;
 mod swallowed;
-mod whereabouts;
 
 use k8sconnect_cluster::{Cluster, Conflicts, Location, NotYet, Observation};
 use k8sconnect_core::identity::{LivesIn, ObjectKey};
@@ -24,8 +23,9 @@ use super::body::{self, Given};
 use super::held::Held;
 use super::identity;
 use super::model::ObjectModel;
+use super::unread;
+use crate::cluster_identity::{ClusterIdentity, Opened};
 use crate::connect::Reach;
-use crate::guard::Way;
 use crate::memory::Outlook;
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
@@ -47,9 +47,6 @@ pub(crate) async fn plan(
 ) -> Result<Planned<ObjectModel>, Diagnostics> {
     let Plan { config, prior, proposed, private, .. } = request;
     let held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
-    if let Some(held) = &held {
-        session.memory.note_planned(held.id(), "");
-    }
     let identify = held.is_none();
     let predecessor = match identify {
         true => session.memory.replaced_by(&private),
@@ -68,7 +65,7 @@ pub(crate) async fn plan(
         (Given::Unknown, held) => {
             notices.push(messages::object::body_unknown());
             if let Some(held) = &held {
-                leave_open(session, &config, held).await;
+                leave_open(session, &config, held, notices).await?;
                 if let Some(live) = session.memory.look_up(held.id()) {
                     tell_at_stake(held, &live, notices)?;
                 }
@@ -99,12 +96,12 @@ pub(crate) async fn plan(
             return Err(messages::import::another_object(held.key(), &changes).into());
         }
         protected(&config, held)?;
-        held.way_to_end(session)?;
-        // What goes and what comes in its place belong into one cluster.
-        if let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? {
-            let way = way(&config, held);
-            whereabouts::check_before_replacing(session, &cluster, way, held).await?;
-            whereabouts::look_before_replacing(&cluster, way, held).await?;
+        let in_state = session.open_in_state(held.recorded(), notices).await?;
+        // The deleted object and its successor belong into one cluster.
+        let opened = opened(session, &config, held, notices).await?;
+        if let Some(opened) = opened.as_ref().filter(|_| held.stored.unread) {
+            let location = held.location(&opened.cluster).await?;
+            unread::read_to_plan(opened, held, &location).await?;
         }
         match phase {
             PlanPhase::ApplyReplan(_) => {
@@ -119,8 +116,11 @@ pub(crate) async fn plan(
         if !held.key().is_namesake(desired.key(), lives_in(held)) {
             session.memory.note_left_behind(held.uid());
         }
-        blast::tell(session, held, Fate::Replaced, notices).await;
-        tell_of_successor(phase, session, &config, held, desired, &proposed, notices).await;
+        blast::tell(session, held, in_state.as_ref(), Fate::Replaced, notices).await;
+        if let Some(opened) = &opened {
+            let asked_by = (phase, session);
+            tell_of_successor(asked_by, opened, &config, held, desired, &proposed, notices).await;
+        }
         return Ok(replaced(planned(later(proposed, None)), Forcing::Body));
     }
     let (terms, reach) =
@@ -128,12 +128,6 @@ pub(crate) async fn plan(
     let unknown = unknown(&config, &reach);
     let (Some(terms), Reach::Ready(connection)) = (terms, reach) else {
         notices.push(messages::object::terms_unknown(&unknown));
-        if held.is_none()
-            && config.adopt.known() == Some(&true)
-            && session.memory.note_wanted_somewhere(desired.key())
-        {
-            notices.push(messages::addresses::may_be_destroyed_and_made(desired.key()));
-        }
         if let Some(held) = &held
             && let Some(live) = session.memory.look_up(held.id())
         {
@@ -142,9 +136,15 @@ pub(crate) async fn plan(
         return Ok(planned(later(proposed, held.as_ref())));
     };
     let desired = desired.hiding(&terms.hidden);
-    let cluster = session.cluster(&connection).await?;
-    let way = held.as_ref().map_or(Way::AsBefore, |held| way(&config, held));
-    let asked = Asked { phase, session, cluster: &cluster, way, desired: &desired, terms: &terms };
+    if let Some(held) = &held
+        && is_connected_as_before(&config, held)
+        && change::is_as_left(session, held, &desired, &terms)
+    {
+        return in_place(planned, change::unchanged(proposed, held));
+    }
+    let recorded = held.as_ref().map(Held::recorded);
+    let opened = session.open(&connection, recorded, notices).await?;
+    let asked = Asked { phase, session, opened: &opened, desired: &desired, terms: &terms };
     let Some(held) = &held else {
         let predecessor = predecessor.as_deref();
         let creation = creation::plan(&asked, predecessor, proposed, notices).await?;
@@ -155,19 +155,19 @@ pub(crate) async fn plan(
     if held.uid().is_empty() {
         return Err(messages::upgrade::refresh_first(held.key()).into());
     }
-    whereabouts::check(session, &cluster, way, held).await?;
+    if opened.identity != ClusterIdentity::Confirmed && !is_connected_as_before(&config, held) {
+        // Only the object itself can show that the new connection leads to its cluster.
+        let location = held.location(&opened.cluster).await?;
+        unread::read_to_plan(&opened, held, &location).await?;
+    }
     match change::plan(&asked, held, proposed, notices).await? {
-        Change::InPlace { state, compared } => {
-            let mut planned = planned(*state);
-            PlanRecord::note_compared(&mut planned.private, compared)?;
-            Ok(planned)
-        }
+        Change::InPlace(update) => in_place(planned, update),
         Change::Replacement(state) => {
             protected(&config, held)?;
-            held.way_to_end(session)?;
+            let in_state = session.open_in_state(held.recorded(), notices).await?;
             session.memory.note_held(held.uid());
             tell_of_late_terms(&config, held, notices);
-            blast::tell(session, held, Fate::Replaced, notices).await;
+            blast::tell(session, held, in_state.as_ref(), Fate::Replaced, notices).await;
             let forcing = match desired.is_same_body(&held.manifest) {
                 true => Forcing::Ignoring,
                 false => Forcing::Body,
@@ -180,22 +180,19 @@ pub(crate) async fn plan(
 /// Tells what the plan of the successor will tell: of the second half of a replacement the user hears
 /// errors only. Those are left to it.
 async fn tell_of_successor(
-    phase: &PlanPhase,
-    session: &Session,
+    (phase, session): (&PlanPhase, &Session),
+    opened: &Opened,
     config: &ObjectModel,
     held: &Held,
     desired: Manifest,
     proposed: &ObjectModel,
     notices: &mut Diagnostics,
 ) {
-    let (Ok(Some(terms)), Ok(Some(cluster))) =
-        (Terms::read(config), session.enter(&config.cluster, &config.cluster_name).await)
-    else {
+    let Ok(Some(terms)) = Terms::read(config) else {
         return;
     };
     let desired = desired.hiding(&terms.hidden);
-    let way = way(config, held);
-    let asked = Asked { phase, session, cluster: &cluster, way, desired: &desired, terms: &terms };
+    let asked = Asked { phase, session, opened, desired: &desired, terms: &terms };
     let mut foretold = Diagnostics::new();
     let successor = creation::plan(&asked, Some(held.id()), proposed.clone(), &mut foretold).await;
     if successor.is_ok() {
@@ -213,14 +210,35 @@ fn unknown(config: &ObjectModel, reach: &Reach) -> Vec<&'static str> {
     names
 }
 
+/// The connection in the configuration; `None` while it is unknown.
+async fn opened(
+    session: &Session,
+    config: &ObjectModel,
+    held: &Held,
+    notices: &mut Diagnostics,
+) -> Result<Option<Opened>, Diagnostics> {
+    match session.reach(&config.cluster, &config.cluster_name)? {
+        Reach::Ready(connection) => {
+            session.open(&connection, Some(held.recorded()), notices).await.map(Some)
+        }
+        Reach::Unknown => Ok(None),
+    }
+}
+
 /// Notes that an object may become anything, for whoever waits for something of it.
-async fn leave_open(session: &Session, config: &ObjectModel, held: &Held) {
-    if let Ok(Some(cluster)) = session.enter(&config.cluster, &config.cluster_name).await
+async fn leave_open(
+    session: &Session,
+    config: &ObjectModel,
+    held: &Held,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    if let Some(Opened { cluster, .. }) = opened(session, config, held, notices).await?
         && let Ok(location) = held.location(&cluster).await
     {
         let (host, key) = (cluster.host(), location.key());
         session.memory.note_changed(host, key, held.id(), &Outlook::Open);
     }
+    Ok(())
 }
 
 /// Warns of what others have changed, where only the apply can compare it with the new body.
@@ -234,10 +252,10 @@ fn tell_at_stake(held: &Held, live: &Json, notices: &mut Diagnostics) -> Result<
     Ok(())
 }
 
-/// Whether the cluster is described as it was at the last apply.
-fn way(config: &ObjectModel, held: &Held) -> Way {
+/// Whether the configuration describes the connection as state does, which the refresh used.
+fn is_connected_as_before(config: &ObjectModel, held: &Held) -> bool {
     let before = (&held.model.cluster, &held.model.cluster_name);
-    Way::of(before, (&config.cluster, &config.cluster_name))
+    before == (&config.cluster, &config.cluster_name)
 }
 
 /// A replacement deletes, which protection forbids: the one that is configured, and the one in
@@ -279,12 +297,24 @@ fn tell_of_late_terms(config: &ObjectModel, held: &Held, notices: &mut Diagnosti
 
 /// How a change is to be made.
 enum Change {
-    InPlace {
-        state: Box<ObjectModel>,
-        /// The version of the object whose owners were compared with those that this leaves.
-        compared: Option<String>,
-    },
+    InPlace(Update),
     Replacement(Box<ObjectModel>),
+}
+
+/// A change in place.
+struct Update {
+    state: Box<ObjectModel>,
+    /// The version of the object whose owners were compared with those that this leaves.
+    compared: Option<String>,
+}
+
+fn in_place(
+    planned: impl FnOnce(ObjectModel) -> Planned<ObjectModel>,
+    Update { state, compared }: Update,
+) -> Result<Planned<ObjectModel>, Diagnostics> {
+    let mut planned = planned(*state);
+    PlanRecord::note_compared(&mut planned.private, compared)?;
+    Ok(planned)
 }
 
 /// What of the configuration asks for a replacement.
@@ -332,13 +362,16 @@ fn is_same_version(config: &ObjectModel, held: &Held) -> bool {
 pub(crate) struct Asked<'a> {
     pub(crate) phase: &'a PlanPhase,
     pub(crate) session: &'a Session,
-    pub(crate) cluster: &'a Cluster,
-    pub(crate) way: Way,
+    pub(crate) opened: &'a Opened,
     pub(crate) desired: &'a Manifest,
     pub(crate) terms: &'a Terms,
 }
 
 impl Asked<'_> {
+    pub(crate) fn cluster(&self) -> &Cluster {
+        &self.opened.cluster
+    }
+
     fn key(&self) -> &ObjectKey {
         self.desired.key()
     }
@@ -354,7 +387,7 @@ impl Asked<'_> {
         let namespace = location.namespace.as_deref();
         let conflicts = self.terms.conflicts_under(&guard);
         let body = Outgoing { content, namespace, id, guard }.body();
-        let observed = self.cluster.observe(location, MANAGER, &body, conflicts).await;
+        let observed = self.cluster().observe(location, MANAGER, &body, conflicts).await;
         observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
     }
 
@@ -373,7 +406,7 @@ impl Asked<'_> {
     /// planned to change.
     fn is_redefined(&self, location: &Location, status: &Status) -> bool {
         status.blames_the_body()
-            && self.session.memory.redefines(self.cluster.host(), &location.kind)
+            && self.session.memory.redefines(self.cluster().host(), &location.kind)
     }
 
     /// Judges its answer, and tells what is to be told. Only where a field that is no longer written may
@@ -418,7 +451,7 @@ impl Asked<'_> {
             let odd = planner.ignored_oddly(self.desired, &answer.object).map_err(unreadable)?;
             notices.extend(messages::terms::ignored_oddly(key, &odd));
         }
-        let warnings = self.session.memory.untold_of(self.cluster.host(), key, &answer.warnings);
+        let warnings = self.session.memory.untold_of(self.cluster().host(), key, &answer.warnings);
         notices.extend(messages::object::warnings_about(self.desired, &warnings));
         notices.extend(messages::ownership::told(key, &decision.notices, Whose::Object));
         Ok(decision)

@@ -21,7 +21,7 @@ use serde_json::Value;
 use tfplugin::{Diagnostics, Private};
 
 use crate::envelope::{get, recall, set, unreadable};
-use crate::guard::Unread;
+use crate::unread;
 
 /// What is kept of the last write.
 const KEPT: &str = "kept";
@@ -32,7 +32,7 @@ const KIND: &str = "kind";
 const SEEN: &str = "seen";
 /// The fields of managers that the user yields to, as the last read saw them.
 const YIELDED: &str = "yielded";
-/// The uid of the `kube-system` namespace of the cluster that was written to.
+/// The UID of the namespace `kube-system` of the object's cluster.
 const CLUSTER: &str = "cluster";
 /// The key that concealed leaves are hashed with.
 const CONCEALMENT: &str = "concealment";
@@ -48,7 +48,8 @@ pub(crate) struct Stored {
     pub(crate) yielded: Yielded,
     pub(crate) seen: Option<String>,
     pub(crate) cluster: Option<String>,
-    pub(crate) unread: Option<Unread>,
+    /// Whether the last refresh could not read the object.
+    pub(crate) unread: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -85,11 +86,6 @@ struct StoredYielded {
 }
 
 impl Stored {
-    /// Whether nothing is remembered, which is so for a tainted object that is being replaced.
-    pub(crate) fn is_blank(&self) -> bool {
-        self.kept.is_none() && self.kind.is_none() && self.seen.is_none() && self.cluster.is_none()
-    }
-
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
         let kept = recall(private, KEPT, &RECENT, StoredKept::read)?;
         let key = match get::<StoredKey>(private, CONCEALMENT)? {
@@ -103,7 +99,7 @@ impl Stored {
         };
         let seen = get::<StoredSeen>(private, SEEN)?.map(|stored| stored.resource_version);
         let cluster = get::<StoredCluster>(private, CLUSTER)?.map(|stored| stored.kube_system_uid);
-        let unread = Unread::load(private)?;
+        let unread = unread::load(private)?;
         Ok(Self { kept, kind, key, yielded, seen, cluster, unread })
     }
 
@@ -119,18 +115,18 @@ impl Stored {
         if let Some(key) = &self.key {
             set(private, CONCEALMENT, StoredKey { key: BASE64.encode(key.0) })?;
         }
-        if let Some(uid) = &self.cluster {
-            set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
-        }
         Ok(())
     }
 
-    /// Writes what a read finds, and nothing else.
+    /// Writes what a refresh finds, and nothing else.
     pub(crate) fn save_sight(&self, private: &mut Private) -> Result<(), Diagnostics> {
         if let Some(seen) = &self.seen {
             set(private, SEEN, StoredSeen { resource_version: seen.clone() })?;
         }
-        Unread::save(self.unread, private)?;
+        if let Some(uid) = &self.cluster {
+            set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
+        }
+        unread::save(self.unread, private)?;
         if self.yielded.is_empty() {
             // Whoever is yielded to again is looked at anew.
             private.remove(YIELDED);
@@ -192,7 +188,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::guard::UNREAD;
+    use crate::unread::UNREAD;
 
     fn stored() -> Stored {
         let owners = json!([{"manager": "k8sconnect", "operation": "Apply", "apiVersion": "v1",
@@ -209,7 +205,7 @@ mod tests {
             yielded: [("hpa".to_owned(), FieldSet::default())].into(),
             seen: Some("42".into()),
             cluster: Some("0f3a".into()),
-            unread: Some(Unread::NoEntry),
+            unread: true,
         }
     }
 
@@ -224,8 +220,8 @@ mod tests {
         assert_eq!(loaded.seen, stored().seen);
         assert_eq!(loaded.cluster, stored().cluster);
         assert_eq!(loaded.unread, stored().unread);
-        Stored { unread: None, ..stored() }.save(&mut private).unwrap();
-        assert_eq!(Stored::load(&private).unwrap().unread, None, "a read that worked ends it");
+        Stored { unread: false, ..stored() }.save(&mut private).unwrap();
+        assert!(!Stored::load(&private).unwrap().unread, "a refresh that could read ends it");
         Stored { yielded: Yielded::new(), ..stored() }.save(&mut private).unwrap();
         assert!(Stored::load(&private).unwrap().yielded.is_empty(), "nobody is yielded to now");
     }

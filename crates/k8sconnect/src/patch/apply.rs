@@ -15,6 +15,7 @@ use super::held::Held;
 use super::model::PatchModel;
 use super::plan::{self, Adoption};
 use super::{PATIENCE, upgrade};
+use crate::cluster_identity::{Opened, Recorded};
 use crate::connect::Reach;
 use crate::object::new_key;
 use crate::session::Session;
@@ -29,7 +30,8 @@ pub(crate) async fn create(
     notices: &mut Diagnostics,
 ) -> Answer {
     let Create { planned, private, config } = request;
-    let (work, location) = Work::begin(session, &planned, &config).await?.located().await?;
+    let work = Work::begin(session, &planned, &config, None, notices).await?;
+    let (work, location) = work.located().await?;
     let id = uuid::Uuid::new_v4().to_string();
     let key = new_key()?;
     let job = Job { work: &work, location: &location, id: &id, held: None, key: &key };
@@ -67,7 +69,8 @@ pub(crate) async fn update(
         // Only the way to the cluster changed, or nothing that the cluster could tell.
         return Ok(Applied { state: planned, private, identity: None });
     }
-    let work = Work::begin(session, &planned, &config).await?;
+    let recorded = Some(held.recorded());
+    let work = Work::begin(session, &planned, &config, recorded, notices).await?;
     let location = held.location(&work.targets).await?;
     let work = work.at(&location);
     match &recalled {
@@ -95,6 +98,7 @@ pub(crate) async fn update(
 /// What is to be written, and to which cluster.
 struct Work {
     targets: Targets,
+    cluster_uid: Option<String>,
     patch: Patch,
     adoption: Adoption,
 }
@@ -105,15 +109,19 @@ impl Work {
         session: &Session,
         planned: &PatchModel,
         config: &PatchModel,
+        recorded: Option<Recorded<'_>>,
+        notices: &mut Diagnostics,
     ) -> Result<Self, Diagnostics> {
         let key = config.target.known().and_then(|target| target.key());
         let patch = plan::read(config, key.as_ref())?;
         let patch = patch.ok_or_else(messages::state::unknown_terms)?;
-        let targets = match session.reach(&planned.cluster, &planned.cluster_name)? {
-            Reach::Ready(connection) => Targets::from(&*session.cluster(&connection).await?),
-            Reach::Unknown => return Err(messages::connection::missing().into()),
+        let Reach::Ready(connection) = session.reach(&planned.cluster, &planned.cluster_name)?
+        else {
+            return Err(messages::connection::missing().into());
         };
-        Ok(Self { targets, patch, adoption: Adoption::of(planned) })
+        let Opened { cluster, uid, .. } = session.open(&connection, recorded, notices).await?;
+        let targets = Targets::from(&*cluster);
+        Ok(Self { targets, cluster_uid: uid, patch, adoption: Adoption::of(planned) })
     }
 
     fn key(&self) -> &ObjectKey {

@@ -4,7 +4,7 @@
 //! earlier try was answered and the answer lost, reads again: where nothing of ours is left, there
 //! is nothing to do.
 
-use k8sconnect_cluster::{Cluster, Edit, Error, Found, Location, Mark, Targets};
+use k8sconnect_cluster::{Edit, Error, Found, Location, Mark, Targets};
 use k8sconnect_core::handback::{Handback, Leaving, hand_back};
 use k8sconnect_core::identity::{ObjectKey, patch_annotation};
 use k8sconnect_core::owners::Owners;
@@ -15,16 +15,13 @@ use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
 
 use super::TRIES;
 use super::elsewhere::Elsewhere;
-use super::held::Held;
+use super::held::{Held, uid_of};
 use super::model::PatchModel;
 use super::note::Note;
 use super::outlook;
-use crate::connect::Reach;
-use crate::guard::{self, Absence, Ending};
+use super::plan::{Reader, look};
 use crate::look::{Unserved, unserved};
 use crate::messages;
-use crate::messages::ownership::Whose;
-use crate::messages::whereabouts::Met;
 use crate::session::Session;
 
 pub(crate) async fn plan(
@@ -33,17 +30,12 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
-    let ending = Ending {
-        key: &held.key,
-        id: held.id(),
-        way: (&held.model.cluster, &held.model.cluster_name),
-        remembered: held.stored.cluster.as_deref(),
-        unread: held.stored.unread,
-        whose: Whose::Patch,
-    };
-    let location = async |cluster: &Cluster| held.location(&Targets::from(cluster)).await;
-    let uid = held.stored.target.as_ref().map_or("", |target| &target.uid);
-    ending.check(session, location, uid).await?;
+    let opened = session.open_in_state(held.recorded(), notices).await?;
+    if let Some(opened) = opened.filter(|_| held.stored.unread) {
+        let targets = Targets::from(&*opened.cluster);
+        let found = look(session, &targets, &held.key, Reader::Reconnected(&held)).await?;
+        held.confirm(&opened, found.as_ref().map(|(_, live, _)| live))?;
+    }
     // Whoever takes its fields in the same run cannot know whether it goes first.
     session.memory.note_planned(held.id(), "");
     notices.extend(outlook::end(session, &held).await);
@@ -53,34 +45,30 @@ pub(crate) async fn plan(
 pub(crate) async fn delete(
     session: &Session,
     request: Delete<PatchModel>,
+    notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     let held = Held::load(request.prior, &request.private)?;
     let key = &held.key;
-    let Reach::Ready(connection) = held.way_to_end(session)? else {
-        return Err(messages::connection::missing().into());
-    };
-    let targets = Targets::from(&*session.cluster(&connection).await?);
+    let opened = session.open_in_state(held.recorded(), notices).await?;
+    let opened = opened.ok_or_else(messages::connection::missing)?;
+    let targets = Targets::from(&*opened.cluster);
     let location = held.location(&targets).await?;
     for _ in 0..TRIES {
         let found = targets.get(&location).await;
         let live = match found.map_err(|error| messages::patch::not_handed_back(key, &error))? {
             Found::Object(answer) => answer.object,
-            Found::Absent(_) => return looked_for_at_home(&targets, &held).await,
+            Found::Absent(_) => return held.confirm(&opened, None),
             Found::NotServed(_) => match unserved(&targets, &location, key).await? {
-                Unserved::Gone => return looked_for_at_home(&targets, &held).await,
+                Unserved::Gone => return held.confirm(&opened, None),
                 Unserved::Moved(at) => {
                     return Err(messages::served::target_moved(key, &at.kind.gvk).into());
                 }
             },
         };
-        // A backup may have been restored into another cluster, which is not ours.
-        if !held.is_same_object(&live) || !(knows_home(&held) || bears_witness(&held, &live)) {
-            looked_for_at_home(&targets, &held).await?;
-        }
+        held.confirm(&opened, Some(&live))?;
         match end(&targets, &location, key, &live, held.id(), &held.former(&live)).await? {
-            End::Made => return Ok(()),
+            End::Made | End::Nothing => return Ok(()),
             End::Disturbed => {}
-            End::Nothing => return looked_for_at_home(&targets, &held).await,
         }
     }
     Err(messages::object::never_still(key).into())
@@ -124,43 +112,6 @@ pub(crate) async fn end(
         None => return Ok(End::Nothing),
     };
     Ok(if released.is_some() { End::Made } else { End::Disturbed })
-}
-
-/// Whether it can be told by what is remembered where the patch was made. State of the Go provider
-/// never knew; that of a tainted patch has lost it.
-fn knows_home(held: &Held) -> bool {
-    !held.stored.is_blank() || held.is_foreign()
-}
-
-/// Whether the object itself tells that it is the one that was patched. A backup that is restored
-/// brings the note along, and some bring the owners: the note names the object that it was written
-/// on. One from before notes did is believed where our fields are still ours.
-fn bears_witness(held: &Held, live: &Json) -> bool {
-    match Note::on(live, held.id()).filter(|note| note.uid.is_some()) {
-        Some(note) => !note.is_copied_to(live),
-        None => {
-            let manager = held.manager();
-            let owners = Owners::of_object(live).unwrap_or_default();
-            owners.0.iter().any(|entry| entry.manager.name == manager)
-        }
-    }
-}
-
-/// There is nothing to hand back only if that was looked for in the cluster that was patched.
-async fn looked_for_at_home(targets: &Targets, held: &Held) -> Result<(), Diagnostics> {
-    if !knows_home(held) {
-        return Err(
-            messages::whereabouts::home_forgotten(&held.key, targets.host(), Met::Nothing).into()
-        );
-    }
-    let host = targets.host();
-    match guard::absence(targets, held.stored.cluster.as_deref()).await {
-        Absence::Proved => Ok(()),
-        Absence::Elsewhere => {
-            Err(messages::whereabouts::another_cluster(&held.key, host, Whose::Patch).into())
-        }
-        Absence::Unproved => Err(messages::whereabouts::absence_unproved(&held.key, host).into()),
-    }
 }
 
 /// Hands fields back in one write; the object after it, or `None` if somebody wrote in between.
@@ -212,10 +163,6 @@ async fn edited(
         Some(Found::Object(now)) if is_done(&now.object) => Ok(Some(now.object)),
         _ => Err(messages::patch::not_handed_back(key, &error).into()),
     }
-}
-
-fn uid_of(object: &Json) -> Option<&str> {
-    object["metadata"]["uid"].as_str()
 }
 
 /// A failed test of the uid is an invalid request without causes; gone is gone. The next look

@@ -17,8 +17,7 @@ use tfplugin::{Diagnostics, Private};
 use super::model::PatchModel;
 use super::note::Note;
 use super::stored::Stored;
-use crate::connect::Reach;
-use crate::session::Session;
+use crate::cluster_identity::{Opened, Recorded};
 use crate::{leaves, messages, place};
 
 pub(crate) struct Held {
@@ -71,8 +70,8 @@ impl Held {
 
     /// Whether this is the object that was patched last. State of the Go provider does not say.
     pub(crate) fn is_same_object(&self, live: &Json) -> bool {
-        let uid = live["metadata"]["uid"].as_str();
-        self.stored.target.as_ref().is_none_or(|target| Some(target.uid.as_str()) == uid)
+        let target = self.stored.target.as_ref();
+        target.is_none_or(|target| Some(target.uid.as_str()) == uid_of(live))
     }
 
     /// Whether this is the object that the last refresh found, be it the one that was patched or one
@@ -82,6 +81,32 @@ impl Held {
         match successor {
             Some(successor) => Some(successor) == live["metadata"]["uid"].as_str(),
             None => self.is_same_object(live),
+        }
+    }
+
+    /// Accepts that the target is gone or was recreated, if this is its cluster. State of the Go
+    /// provider never named one.
+    pub(crate) fn confirm(&self, opened: &Opened, live: Option<&Json>) -> Result<(), Diagnostics> {
+        match self.is_foreign() || live.is_some_and(|live| self.is_proven(live)) {
+            true => Ok(()),
+            false => opened.confirm_absence(&self.key, live.and_then(uid_of)),
+        }
+    }
+
+    /// Whether the object itself shows that it is the one that was patched: by the UID in private
+    /// state or, where that was lost, by the note, which names the UID of the object that it was
+    /// written on. A note of an older release does not; there our entry in `managedFields` counts.
+    fn is_proven(&self, live: &Json) -> bool {
+        if self.stored.target.is_some() {
+            return self.is_same_object(live);
+        }
+        match Note::on(live, self.id()).filter(|note| note.uid.is_some()) {
+            Some(note) => !note.is_copied_to(live),
+            None => {
+                let manager = self.manager();
+                let owners = Owners::of_object(live).unwrap_or_default();
+                owners.0.iter().any(|entry| entry.manager.name == manager)
+            }
         }
     }
 
@@ -163,9 +188,14 @@ impl Held {
         texts.into_iter().map(patched).collect()
     }
 
-    /// A hand-back goes the way that state names.
-    pub(crate) fn way_to_end(&self, session: &Session) -> Result<Reach, Diagnostics> {
-        session.way_to_end(&self.key, &self.model.cluster, &self.model.cluster_name)
+    /// What state says about the cluster of the target.
+    pub(crate) fn recorded(&self) -> Recorded<'_> {
+        Recorded {
+            key: &self.key,
+            cluster: &self.model.cluster,
+            cluster_name: &self.model.cluster_name,
+            uid: self.stored.cluster.as_deref(),
+        }
     }
 
     /// Where the target lives, by what is remembered; the server is asked if nothing is.
@@ -184,6 +214,10 @@ impl Held {
             Err(error) => Err(messages::refusal::unanswered(&self.key, &error).into()),
         }
     }
+}
+
+pub(super) fn uid_of(object: &Json) -> Option<&str> {
+    object["metadata"]["uid"].as_str()
 }
 
 /// The owners with these fields in our entry, of which others may have taken since.

@@ -16,13 +16,13 @@ use super::stored::SinceApply;
 use super::trial::{Remembered, Trial};
 use super::{foresight, outlook, upgrade};
 use crate::connect::Reach;
-use crate::guard::Way;
 use crate::memory::{Claim, Outlook};
 use crate::plan_phase::{self, PlanPhase};
 use crate::session::Session;
 use crate::{leaves, messages};
 use asked::{Asked, settled};
-use target::{at_last, changed_parts, check_whereabouts, look, not_there, standing};
+pub(super) use target::{Reader, look};
+use target::{at_last, changed_parts, not_there, standing};
 
 pub(crate) async fn plan(
     phase: &PlanPhase,
@@ -47,12 +47,15 @@ pub(crate) async fn plan(
         && let changed = changed_parts(held, key)
         && !changed.is_empty()
     {
-        held.way_to_end(session)?;
+        session.open_in_state(held.recorded(), notices).await?;
         // What is handed back and what is patched instead belong into one cluster.
-        if let Some(cluster) = session.enter(&config.cluster, &config.cluster_name).await? {
-            let (targets, way) = (Targets::from(&*cluster), way(&config, held));
-            let found = look(session, &targets, &held.key, Some(held), way).await?;
-            check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
+        if let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? {
+            let recorded = Some(held.recorded());
+            let opened = session.open(&connection, recorded, notices).await?;
+            let targets = Targets::from(&*opened.cluster);
+            let reader = Reader::of(&config, Some(held));
+            let found = look(session, &targets, &held.key, reader).await?;
+            held.confirm(&opened, found.as_ref().map(|(_, live, _)| live))?;
         }
         match phase {
             PlanPhase::ApplyReplan(_) => {
@@ -72,7 +75,7 @@ pub(crate) async fn plan(
     let (Some(key), Some(patch)) = (&key, read(&config, key.as_ref())?) else {
         notices.push(messages::patch::unknown());
         if let Some(held) = &held {
-            leave_open(session, &config, held).await;
+            leave_open(session, &config, held, notices).await?;
         }
         return Ok(planned(later(proposed, held.as_ref())));
     };
@@ -83,15 +86,17 @@ pub(crate) async fn plan(
     };
     // The same object, and where it lives is known of the one in state.
     let key = &held.as_ref().map_or(key, |held| &held.key).clone();
-    let targets = Targets::from(&*session.cluster(&connection).await?);
-    let way = held.as_ref().map_or(Way::AsBefore, |held| way(&config, held));
     if let Some(held) = held.as_ref().filter(|held| is_as_left(session, held, &proposed, &patch)) {
+        let targets = Targets::from(&*session.cluster(&connection).await?);
         claim(session, &targets, &held.location(&targets).await?.key())?;
         return Ok(planned(settled(proposed, held)));
     }
-    let mut found = look(session, &targets, key, held.as_ref(), way).await?;
+    let recorded = held.as_ref().map(Held::recorded);
+    let opened = session.open(&connection, recorded, notices).await?;
+    let targets = Targets::from(&*opened.cluster);
+    let mut found = look(session, &targets, key, Reader::of(&config, held.as_ref())).await?;
     if let Some(held) = &held {
-        check_whereabouts(&targets, held, way, found.as_ref().map(|(_, live, _)| live)).await?;
+        held.confirm(&opened, found.as_ref().map(|(_, live, _)| live))?;
     }
     // What was known in the plan that the user saw must not become unknown in the apply. The target of a
     // patch that state holds was there at the last read.
@@ -116,14 +121,6 @@ pub(crate) async fn plan(
         notices.push(not_there(&targets, key).await);
         return Ok(planned(later(proposed, held.as_ref())));
     };
-    if held.is_none() && session.memory.may_stray(targets.host(), &location.key()).await {
-        return Err(messages::whereabouts::another_cluster(
-            key,
-            targets.host(),
-            messages::ownership::Whose::Patch,
-        )
-        .into());
-    }
     let patch = settled_in(&location, patch, notices, held.as_ref());
     if let Some(held) = &mut held {
         held.recover(&live);
@@ -149,7 +146,7 @@ fn is_as_left(session: &Session, held: &Held, proposed: &PatchModel, patch: &Pat
     };
     let target = held.stored.target.as_ref();
     !session.memory.has_read(held.id())
-        && held.stored.unread.is_none()
+        && !held.stored.unread
         && settled(proposed.clone(), held) == held.model
         && target.is_some_and(|target| target.since_apply == SinceApply::Unchanged)
         && held.past().is_some_and(was_left)
@@ -164,20 +161,22 @@ fn claim(session: &Session, targets: &Targets, means: &ObjectKey) -> Result<(), 
 }
 
 /// Notes that the target may become anything, for whoever waits for something of it.
-async fn leave_open(session: &Session, config: &PatchModel, held: &Held) {
-    if let Ok(Some(cluster)) = session.enter(&config.cluster, &config.cluster_name).await
-        && let targets = Targets::from(&*cluster)
-        && let Ok(location) = held.location(&targets).await
-    {
+async fn leave_open(
+    session: &Session,
+    config: &PatchModel,
+    held: &Held,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
+        return Ok(());
+    };
+    let opened = session.open(&connection, Some(held.recorded()), notices).await?;
+    let targets = Targets::from(&*opened.cluster);
+    if let Ok(location) = held.location(&targets).await {
         let (host, key) = (targets.host(), location.key());
         session.memory.note_changed(host, key, held.id(), &Outlook::Open);
     }
-}
-
-/// Whether the cluster is described as it was at the last apply.
-fn way(config: &PatchModel, held: &Held) -> Way {
-    let before = (&held.model.cluster, &held.model.cluster_name);
-    Way::of(before, (&config.cluster, &config.cluster_name))
+    Ok(())
 }
 
 /// Tells what a patch that moves takes from its new target. Terraform plans that as a creation too,
@@ -195,7 +194,7 @@ async fn foretell(
         return Ok(());
     };
     let targets = Targets::from(&*session.cluster(&connection).await?);
-    match look(session, &targets, key, None, Way::AsBefore).await? {
+    match look(session, &targets, key, Reader::Anew).await? {
         Some((location, live, _)) => {
             let patch = settled_in(&location, patch, notices, None);
             let (targets, location, patch) = (&targets, &location, &patch);

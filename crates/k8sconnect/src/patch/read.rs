@@ -2,20 +2,20 @@
 //!
 //! Nothing is written, neither to the cluster nor to what is kept of the last write.
 
-use k8sconnect_cluster::{Location, Targets};
+use k8sconnect_cluster::{Cluster, Location, Targets};
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
 use super::foresight;
-use super::held::Held;
+use super::held::{Held, uid_of};
 use super::model::PatchModel;
 use super::stored::{SeenTarget, SinceApply};
 use super::upgrade;
-use crate::guard::{self, Absence, Unread};
+use crate::cluster_identity::ClusterIdentity;
+use crate::connect::ConnectionOrigin;
 use crate::look::{Look, look};
-use crate::messages::whereabouts::Way;
 use crate::object::new_key;
-use crate::session::{Entry, Session};
+use crate::session::Session;
 use crate::{leaves, messages};
 
 pub(crate) async fn read(
@@ -25,52 +25,16 @@ pub(crate) async fn read(
 ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
-    let whose = Way::of(&held.model.cluster);
-    let (named, name) = (&held.model.cluster, &held.model.cluster_name);
-    let targets = match session.enter_by_state(named, name).await? {
-        Entry::Open(cluster) => Targets::from(&*cluster),
-        Entry::Unknown => return unread(session, held, Unread::NoEntry, private),
-        Entry::Shut(problems) => {
-            notices.push(messages::whereabouts::way_unusable(&held.key, &problems, whose));
-            return unread(session, held, Unread::NoEntry, private);
-        }
-    };
-    let location = held.location(&targets).await?;
-    let live = match look(&targets, &location, &held.key, whose).await? {
-        Look::Present(live) => Some(live),
-        Look::Absent => None,
-        Look::Moved(at) => {
-            return Err(messages::served::target_moved(&held.key, &at.kind.gvk).into());
-        }
-        Look::NotAllowed(error) => {
-            notices.push(messages::whereabouts::not_refreshed(&held.key, &error, whose));
-            return unread(session, held, Unread::NoEntry, private);
-        }
-    };
-    // Every cluster has objects of the same names; only here may another one count as made anew.
-    if !live.as_ref().is_some_and(|live| held.is_same_object(live)) {
-        match guard::absence(&targets, held.stored.cluster.as_deref()).await {
-            Absence::Elsewhere => {
-                notices.push(messages::whereabouts::refreshed_elsewhere(&held.key, targets.host()));
-                session.memory.note_elsewhere(held.id(), targets.host(), location.key());
-                return unread(session, held, Unread::AnotherCluster, private);
-            }
-            Absence::Unproved => {
-                let host = targets.host();
-                notices.push(messages::whereabouts::refreshed_who_knows_where(&held.key, host));
-                return unread(session, held, Unread::Unproved, private);
-            }
-            Absence::Proved => {}
-        }
-    }
-    let Some(live) = live else {
+    let (targets, location, live, cluster_uid) = match find(session, &held, notices).await? {
+        Refresh::Present(sighting) => *sighting,
         // Where there is no object there is nothing to hand back.
-        return Ok(ReadAnswer::Gone);
+        Refresh::Gone => return Ok(ReadAnswer::Gone),
+        Refresh::Unread => return unread(session, held, private),
     };
     let lost = held.stored.kept.is_none();
     held.recover(&live);
     if held.is_foreign() {
-        take_over(&mut held, &targets, &location, &live).await?;
+        take_over(&mut held, &targets, &location, &live, cluster_uid.clone()).await?;
     }
     if lost && held.stored.kept.is_some() {
         held.stored.save(&mut private)?;
@@ -86,12 +50,13 @@ pub(crate) async fn read(
         }
     }
     let seen = live["metadata"]["resourceVersion"].as_str().map(ToOwned::to_owned);
-    let looked_away = held.stored.unread.take().is_some();
+    let was_unread = std::mem::take(&mut held.stored.unread);
     if let Some(target) = &held.stored.target
-        && (target.resource_version != seen || looked_away)
+        && (target.resource_version != seen || was_unread || held.stored.cluster.is_none())
     {
         let content = foresight::content(&live, held.stored.key.as_ref());
         let uid = live["metadata"]["uid"].as_str().filter(|uid| *uid != target.uid);
+        held.stored.cluster = cluster_uid.or(held.stored.cluster);
         held.stored.target = Some(SeenTarget {
             resource_version: seen,
             content,
@@ -111,6 +76,7 @@ async fn take_over(
     targets: &Targets,
     location: &Location,
     live: &Json,
+    cluster_uid: Option<String>,
 ) -> Result<(), Diagnostics> {
     if held.stored.key.is_none() {
         held.stored.key = Some(new_key()?);
@@ -130,7 +96,7 @@ async fn take_over(
         successor: None,
         since_apply: SinceApply::Changed,
     });
-    held.stored.cluster = guard::remember(targets, held.stored.cluster.take()).await;
+    held.stored.cluster = cluster_uid;
     Ok(())
 }
 
@@ -146,15 +112,67 @@ fn since_apply(held: &Held, live: &Json) -> Result<SinceApply, Diagnostics> {
     }
 }
 
-/// Keeps what state has, and has the plan know that nobody looked.
+/// What a refresh came to.
+enum Refresh {
+    /// The last part is the UID of the cluster.
+    Present(Box<(Targets, Location, Json, Option<String>)>),
+    /// The server proved that there is no such object.
+    Gone,
+    /// State stays as it is.
+    Unread,
+}
+
+/// Finds the target through the connection in state.
+async fn find(
+    session: &Session,
+    held: &Held,
+    notices: &mut Diagnostics,
+) -> Result<Refresh, Diagnostics> {
+    let key = &held.key;
+    let origin = ConnectionOrigin::of(&held.model.cluster);
+    let look = async |cluster: &Cluster| {
+        let targets = Targets::from(cluster);
+        let location = held.location(&targets).await?;
+        let look = look(&targets, &location, key, origin).await?;
+        Ok::<_, Diagnostics>((targets, location, look))
+    };
+    let Some((opened, found)) = session.refresh(held.recorded(), notices, look).await? else {
+        return Ok(Refresh::Unread);
+    };
+    let (targets, location, look) = found?;
+    let live = match look {
+        Look::Present(live) => Some(live),
+        Look::Absent => None,
+        Look::Moved(at) => return Err(messages::served::target_moved(key, &at.kind.gvk).into()),
+        Look::NotAllowed(error) => {
+            notices.push(messages::unread::not_refreshed(key, &error, origin));
+            return Ok(Refresh::Unread);
+        }
+    };
+    match live {
+        // A recreated target counts only in its own cluster: every cluster may have the name.
+        Some(live)
+            if opened.identity == ClusterIdentity::Confirmed || held.is_same_object(&live) =>
+        {
+            let uid = opened.uid;
+            Ok(Refresh::Present(Box::new((targets, location, live, uid))))
+        }
+        None if opened.identity.proves_absence_at_refresh() => Ok(Refresh::Gone),
+        other => {
+            notices.extend(opened.warn_of_absence(key, other.as_ref().and_then(uid_of)));
+            Ok(Refresh::Unread)
+        }
+    }
+}
+
+/// Keeps what state has, and marks it for the plan.
 fn unread(
     session: &Session,
     mut held: Held,
-    why: Unread,
     mut private: Private,
 ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
     session.memory.note_looked_for(held.id());
-    held.stored.unread = Some(why);
+    held.stored.unread = true;
     held.stored.save(&mut private)?;
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })
 }

@@ -17,7 +17,7 @@ use tfplugin::{Diagnostics, Private};
 
 use super::note;
 use crate::envelope::{get, set, unreadable};
-use crate::guard::Unread;
+use crate::unread;
 
 /// What is kept of the last write.
 const KEPT: &str = "kept";
@@ -36,9 +36,10 @@ pub(crate) struct Stored {
     pub(crate) former: Option<Owners>,
     pub(crate) target: Option<SeenTarget>,
     pub(crate) key: Option<ConcealmentKey>,
-    /// The uid of the `kube-system` namespace of the cluster that was written to.
+    /// The UID of the namespace `kube-system` of the target's cluster.
     pub(crate) cluster: Option<String>,
-    pub(crate) unread: Option<Unread>,
+    /// Whether the last refresh could not read the object.
+    pub(crate) unread: bool,
 }
 
 /// The target as it was last seen.
@@ -100,11 +101,6 @@ struct StoredKey {
 }
 
 impl Stored {
-    /// Whether nothing is remembered, which is so for a tainted patch that is being replaced.
-    pub(crate) fn is_blank(&self) -> bool {
-        self.kept.is_none() && self.target.is_none() && self.cluster.is_none()
-    }
-
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
         let owners = |key: &str, list: &Json| {
             Owners::from_managed_fields(list)
@@ -144,7 +140,7 @@ impl Stored {
             None => None,
         };
         let cluster = get::<StoredCluster>(private, CLUSTER)?.map(|stored| stored.kube_system_uid);
-        let unread = Unread::load(private)?;
+        let unread = unread::load(private)?;
         Ok(Self { kept, former, target: get(private, TARGET)?, key, cluster, unread })
     }
 
@@ -173,7 +169,7 @@ impl Stored {
         if let Some(uid) = &self.cluster {
             set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
         }
-        Unread::save(self.unread, private)?;
+        unread::save(self.unread, private)?;
         Ok(())
     }
 }
@@ -186,7 +182,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::guard::UNREAD;
+    use crate::unread::UNREAD;
 
     fn stored() -> Stored {
         let owners = json!([{"manager": "hpa", "operation": "Update", "apiVersion": "apps/v1",
@@ -215,7 +211,7 @@ mod tests {
             }),
             key: Some(ConcealmentKey([7; 32])),
             cluster: Some("0f3a".into()),
-            unread: Some(Unread::AnotherCluster),
+            unread: true,
         }
     }
 

@@ -6,8 +6,10 @@
 //! of which something is not known yet: once it is, it may be as it was, and whether the object is
 //! still the one that was waited for shows only then.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use k8sconnect_cluster::Cluster;
 use k8sconnect_core::readiness::Goal;
 use tfplugin::{Data, Diagnostics, FromData, Plan, Planned, Value};
 use tokio::time::Instant;
@@ -15,13 +17,13 @@ use tokio::time::Instant;
 use super::asked::Asked;
 use super::model::{WaitFor, WaitModel};
 use super::read::{Look, look};
+use super::recorded;
 use super::stored::{Outcome, Waited};
 use crate::connect::Reach;
-use crate::guard::Unread;
 use crate::memory::Outlook;
 use crate::plan_phase::PlanPhase;
 use crate::session::Session;
-use crate::{dynamic, messages};
+use crate::{dynamic, messages, unread};
 
 /// What a plan looks at by itself is worth a moment.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -61,13 +63,19 @@ pub(crate) async fn plan(
             // What was planned as a change and comes to none, by what is known now, had something
             // unknown in it: what another process did to the object, only the object tells.
             let may_apply = *phase != PlanPhase::Plan;
-            let unseen =
-                Unread::load(&private)?.is_some() || (may_apply && is_same(&prior, &proposed));
+            let is_same = is_same(&prior, &proposed);
+            let unseen = unread::load(&private)? || (may_apply && is_same);
+            let was_read = prior.id.as_str().is_some_and(|id| session.memory.has_read(id));
+            let cluster = match is_same && !unseen && !was_read {
+                // Nothing is asked without a refresh where nothing is to be done.
+                true => None,
+                false => enter(session, &config, &asked, last.as_ref(), notices).await?,
+            };
             if waits_again(session, &prior, &config) {
                 awaited
             } else if failed
                 || touch.is_some()
-                || (unseen && is_lost(session, &config, &asked, last.as_ref()).await)
+                || (unseen && is_lost(cluster.as_deref(), &asked, last.as_ref()).await)
             {
                 Value::Unknown
             } else {
@@ -89,18 +97,29 @@ fn is_same(prior: &WaitModel, proposed: &WaitModel) -> bool {
     *prior == WaitModel { id, result, ..proposed.clone() }
 }
 
-/// Whether what was waited for is not there any more, where no refresh could look. Who cannot look
-/// either knows no more than before, and nothing hangs on it: there is nothing to be written.
-async fn is_lost(
+/// The cluster in the configuration; `None` where there is no usable connection, which is no error:
+/// a wait whose plan fails would stand in the way of a destroy. Another cluster is one.
+async fn enter(
     session: &Session,
     config: &WaitModel,
     asked: &Asked,
     last: Option<&Waited>,
-) -> bool {
-    if asked.goal == Goal::Deleted {
-        return false;
+    notices: &mut Diagnostics,
+) -> Result<Option<Arc<Cluster>>, Diagnostics> {
+    match session.reach(&config.cluster, &config.cluster_name) {
+        Ok(Reach::Ready(connection)) if session.cluster(&connection).await.is_ok() => {
+            let recorded = Some(recorded(asked, config, last));
+            let opened = session.open(&connection, recorded, notices).await?;
+            Ok(Some(opened.cluster))
+        }
+        Ok(_) | Err(_) => Ok(None),
     }
-    let Ok(Some(cluster)) = session.enter(&config.cluster, &config.cluster_name).await else {
+}
+
+/// Whether what was waited for is not there any more, where no refresh could look. Who cannot look
+/// either knows no more than before, and nothing hangs on it: there is nothing to be written.
+async fn is_lost(cluster: Option<&Cluster>, asked: &Asked, last: Option<&Waited>) -> bool {
+    let Some(cluster) = cluster.filter(|_| asked.goal != Goal::Deleted) else {
         return false;
     };
     match look(&cluster.until(Instant::now() + PATIENCE), asked).await {

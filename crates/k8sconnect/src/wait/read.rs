@@ -8,18 +8,18 @@
 //! What cannot be looked at is kept, with a warning, whatever the reason: a wait has nothing in the
 //! cluster, and is never to stand in the way of a destroy, which begins with a refresh.
 
-use k8sconnect_cluster::{Cluster, Error, Found, Location, Served, Targets};
+use k8sconnect_cluster::{Cluster, Error, Found, Location, Served};
 use k8sconnect_core::readiness::Goal;
 use serde_json::Value as Json;
-use tfplugin::{Diagnostics, Read, ReadAnswer, Value};
+use tfplugin::{Data, Diagnostics, Read, ReadAnswer, Value};
 
 use super::asked::Asked;
 use super::model::WaitModel;
+use super::recorded;
 use super::stored::Waited;
-use crate::guard::{self, Unread, Verdict};
-use crate::messages::whereabouts::Way;
-use crate::session::{Entry, Session};
-use crate::{dynamic, messages};
+use crate::connect::ConnectionOrigin;
+use crate::session::Session;
+use crate::{dynamic, messages, unread};
 
 pub(crate) async fn read(
     session: &Session,
@@ -38,52 +38,80 @@ pub(crate) async fn read(
     if asked.goal == Goal::Deleted {
         return Ok(ReadAnswer::Present { state, private, identity: None });
     }
-    let whose = Way::of(&state.cluster);
-    let cluster = match session.enter_by_state(&state.cluster, &state.cluster_name).await? {
-        Entry::Open(cluster) => cluster,
-        Entry::Unknown => return Ok(ReadAnswer::Present { state, private, identity: None }),
-        Entry::Shut(problems) => {
-            notices.push(messages::whereabouts::way_unusable(&asked.key, &problems, whose));
-            Unread::save(Some(Unread::NoEntry), &mut private)?;
+    let last = Waited::load(&private)?;
+    let (result, waited) = match refresh(session, &state, &asked, last, notices).await? {
+        Refresh::Gone => return Ok(ReadAnswer::Gone),
+        Refresh::AsBefore => return Ok(ReadAnswer::Present { state, private, identity: None }),
+        Refresh::Unread => {
+            unread::save(true, &mut private)?;
             return Ok(ReadAnswer::Present { state, private, identity: None });
         }
+        Refresh::Present(result, waited) => (result, waited),
     };
-    let last = Waited::load(&private)?;
-    let home = last.as_ref().and_then(|last| last.cluster.as_deref());
-    let targets = Targets::from(&*cluster);
-    match look(&cluster, &asked).await {
-        Ok(Look::Present(object))
-            if last.as_ref().is_some_and(|it| it.was_for_another(&object)) =>
-        {
-            let place = guard::recognise(&targets, home).await;
-            notices.push(messages::wait::made_anew(&asked.key, place));
-            return Ok(ReadAnswer::Gone);
-        }
-        Ok(Look::Present(object)) if asked.goal.is_lost(&object) => {
-            notices.push(messages::wait::it_is_lost(&asked.key, &asked.goal));
-            return Ok(ReadAnswer::Gone);
-        }
-        Ok(Look::Present(object)) => {
-            let found = asked.goal.excerpt(&object);
-            state.result = found.map_or(Value::Null, dynamic::from_json);
-            Unread::save(None, &mut private)?;
-            if last.is_none() {
-                Waited::met(Some(&object), None).keep(&mut private)?;
-            }
+    state.result = result;
+    unread::save(false, &mut private)?;
+    waited.keep(&mut private)?;
+    Ok(ReadAnswer::Present { state, private, identity: None })
+}
+
+/// What a refresh came to.
+enum Refresh {
+    Present(Value<Data>, Waited),
+    /// The plan waits again.
+    Gone,
+    /// Nothing is known, now as before.
+    AsBefore,
+    /// State stays as it is, and the plan reads the object itself.
+    Unread,
+}
+
+/// Reads the object through the connection in state.
+async fn refresh(
+    session: &Session,
+    state: &WaitModel,
+    asked: &Asked,
+    last: Option<Waited>,
+    notices: &mut Diagnostics,
+) -> Result<Refresh, Diagnostics> {
+    let key = &asked.key;
+    let recorded = recorded(asked, state, last.as_ref());
+    let look = async |cluster: &Cluster| look(cluster, asked).await;
+    let Some((opened, look)) = session.refresh(recorded, notices, look).await? else {
+        return Ok(Refresh::Unread);
+    };
+    let is_another = |object: &Json| last.as_ref().is_some_and(|last| last.was_for_another(object));
+    let live = match look {
+        Ok(Look::Present(live)) => live,
+        Ok(Look::Absent) if opened.identity.proves_absence_at_refresh() => {
+            return Ok(Refresh::Gone);
         }
         Ok(Look::Absent) => {
-            if guard::recognise(&targets, home).await == Verdict::Another {
-                notices.push(messages::wait::elsewhere(&asked.key));
-            }
-            return Ok(ReadAnswer::Gone);
+            notices.extend(opened.warn_of_absence(key, None));
+            return Ok(Refresh::Unread);
         }
-        Ok(Look::NotServed) => {}
+        Ok(Look::NotServed) => return Ok(Refresh::AsBefore),
         Err(error) => {
-            notices.push(messages::whereabouts::not_refreshed(&asked.key, &error, whose));
-            Unread::save(Some(Unread::NoEntry), &mut private)?;
+            let origin = ConnectionOrigin::of(&state.cluster);
+            notices.push(messages::unread::not_refreshed(key, &error, origin));
+            return Ok(Refresh::Unread);
         }
+    };
+    if is_another(&live) {
+        if let Some(doubt) = opened.warn_of_absence(key, live["metadata"]["uid"].as_str()) {
+            notices.push(doubt);
+            return Ok(Refresh::Unread);
+        }
+        notices.push(messages::wait::recreated(key));
+        return Ok(Refresh::Gone);
     }
-    Ok(ReadAnswer::Present { state, private, identity: None })
+    if asked.goal.is_lost(&live) {
+        notices.push(messages::wait::it_is_lost(key, &asked.goal));
+        return Ok(Refresh::Gone);
+    }
+    let result = asked.goal.excerpt(&live).map_or(Value::Null, dynamic::from_json);
+    let waited = last.unwrap_or_else(|| Waited::met(Some(&live), None));
+    let waited = Waited { cluster: opened.uid.or(waited.cluster), ..waited };
+    Ok(Refresh::Present(result, waited))
 }
 
 pub(super) enum Look {

@@ -16,7 +16,7 @@ pub(super) struct Waited {
     pub(super) outcome: Outcome,
     /// Of the object that was as it should be. None if it was to be gone.
     pub(super) uid: Option<String>,
-    /// Which cluster that was in, where it could be told.
+    /// The UID of the namespace `kube-system` of the cluster that was waited in.
     #[serde(default)]
     pub(super) cluster: Option<String>,
 }
@@ -34,8 +34,8 @@ impl Waited {
         Self { outcome: Outcome::Met, uid: uid.map(ToOwned::to_owned), cluster }
     }
 
-    pub(super) fn failed() -> Self {
-        Self { outcome: Outcome::Failed, uid: None, cluster: None }
+    pub(super) fn failed(cluster: Option<String>) -> Self {
+        Self { outcome: Outcome::Failed, uid: None, cluster }
     }
 
     /// `None` for what an earlier release left.

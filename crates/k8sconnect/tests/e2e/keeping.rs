@@ -49,7 +49,7 @@ async fn an_expired_token_a_forbidden_user_and_a_dead_server_keep_the_object() {
     at.kubeconfig(&by_token(at.cluster, "long-expired"));
     let run = keeps(&at, &[]).await;
     says(&run.text, "could not be refreshed");
-    says(&run.text, "could not be looked at, so nothing can be planned for it");
+    says(&run.text, "could not be read, so nothing can be planned for it");
     let run = keeps(&at, &["-refresh=false"]).await;
     says(&run.text, "was not deleted");
     says(&run.text, "The server said: Unauthorized");

@@ -231,7 +231,7 @@ async fn an_expired_token_in_state_keeps_the_object_and_the_next_apply_mends_it(
     let writes = async {
         let plan = at.plan_changes().await;
         says(&plan.text, "could not be refreshed");
-        says(&plan.text, "better kept in the provider block");
+        says(&plan.text, "in the provider block, of which nothing is stored");
         says(&plan.text, "0 to add, 1 to change, 0 to destroy");
         at.runner.apply_planned().await.unwrap().successful().unwrap();
     };

@@ -49,6 +49,10 @@ async fn without_a_refresh_an_unchanged_configuration_plans_nothing_and_asks_not
         let plan = plan.unwrap();
         assert_eq!(plan.outcome, testkit::PlanOutcome::NoChanges, "{}", plan.text);
         assert!(asked.is_empty(), "{tool:?}: {asked:?}");
+        let identity = Filter::cluster_identity(&format!("user-of-{}", at.namespace));
+        let unrefreshed = at.runner.plan_with(&["-refresh=false"]);
+        let (_, asked) = at.cluster.count_during(identity, unrefreshed).await.unwrap();
+        assert!(asked.is_empty(), "{tool:?}: {asked:?}");
         never_says(&plan.text, "Warning");
         at.plan_empty().await;
         at.destroy().await;

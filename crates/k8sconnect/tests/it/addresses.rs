@@ -2,8 +2,8 @@
 //! its address makes anew.
 
 use serde_json::{Value as Json, json};
+use tfplugin::Value;
 use tfplugin::harness::{Action, Core, PlanOutcome, State};
-use tfplugin::{Data, Value};
 
 use crate::world::{OBJECT, World, value};
 
@@ -175,28 +175,6 @@ async fn what_another_address_of_the_run_deleted_is_not_made_anew_without_a_word
     let made = core.apply(OBJECT, &config, None, &plan).await.unwrap();
     let told = format!("{:?}", made.diagnostics);
     says(&told, &["was deleted in this run, and made anew instead of taken over", "moved {"]);
-}
-
-#[tokio::test]
-async fn what_is_to_be_taken_over_who_knows_where_is_doubted_where_one_of_its_name_goes() {
-    let story = Story::new(json!({})).await;
-    let unknown = Value::Known(Data::object([
-        ("adopt", Value::from(true)),
-        ("yaml_body", Value::from(story.world.config_map("it").as_str())),
-        ("cluster", Value::Unknown),
-    ]));
-    for order in [["plan", "end"], ["end", "plan"]] {
-        let core = story.run().await;
-        let mut told = String::new();
-        for step in order {
-            let plan = match step {
-                "plan" => core.plan(OBJECT, &unknown, None).await.unwrap(),
-                _ => core.plan_destroy(OBJECT, &story.state).await.unwrap(),
-            };
-            told = format!("{:?}", plan.diagnostics);
-        }
-        says(&told, &["may be destroyed and taken over by two addresses", "moved {"]);
-    }
 }
 
 #[tokio::test]

@@ -140,7 +140,7 @@ async fn an_expired_token_in_state_keeps_the_object_and_the_plan_looks_by_the_ne
     let read = core.read(OBJECT, &state).await.unwrap();
     let told = format!("{:?}", read.diagnostics);
     assert!(told.contains("could not be refreshed"), "{told}");
-    assert!(told.contains("better kept in the provider block"), "{told}");
+    assert!(told.contains("in the provider block, of which nothing is stored"), "{told}");
     let read = read.present().unwrap();
     let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
     assert_eq!(plan.action, Action::Update, "the token alone");
@@ -199,11 +199,11 @@ async fn a_token_out_of_its_time_loses_nothing_and_one_in_time_goes_on() {
         let core = provider(validity).await;
         let read = core.read(OBJECT, &state).await.unwrap();
         let told = format!("{:?}", read.diagnostics);
-        assert!(told.contains("credentials that the server accepts"), "{validity:?}: {told}");
+        assert!(told.contains("Use credentials in the provider block"), "{validity:?}: {told}");
         let kept = read.present().unwrap();
         assert_eq!(kept.value, state.value, "{validity:?}");
         let refused = core.plan_destroy(OBJECT, &kept).await.unwrap_err().to_string();
-        assert!(refused.contains("so its deletion cannot be planned"), "{validity:?}: {refused}");
+        assert!(refused.contains("nothing can be planned for it"), "{validity:?}: {refused}");
         assert!(refused.contains("have not expired"), "{validity:?}: {refused}");
         assert!(refused.contains("state rm ADDRESS"), "{validity:?}: {refused}");
         // Whoever does not refresh hears it of the deletion.
@@ -219,7 +219,7 @@ async fn a_token_out_of_its_time_loses_nothing_and_one_in_time_goes_on() {
     core.configure(value(&json!({ "cluster": { "kubeconfig": nobody } }))).await.unwrap();
     let kept = core.read(OBJECT, &state).await.unwrap().present().unwrap();
     let refused = core.plan_destroy(OBJECT, &kept).await.unwrap_err().to_string();
-    assert!(refused.contains("needs leave to `get` the object"), "{refused}");
+    assert!(refused.contains("Grant the credentials `get` on the object"), "{refused}");
     // A note is no verdict: who may look by now may delete.
     provider(Validity::Now).await.plan_destroy(OBJECT, &kept).await.unwrap();
     provider(Validity::Now).await.destroy(OBJECT, &state).await.unwrap();
@@ -236,7 +236,7 @@ async fn an_object_that_went_while_its_token_expired_is_told_to_be_gone() {
     let core = world.core();
     let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
     let refused = core.plan(OBJECT, &config, Some(&read)).await.unwrap_err().to_string();
-    assert!(refused.contains("is gone, and the refresh could not tell"), "{refused}");
+    assert!(refused.contains("not found through the connection in the configuration"), "{refused}");
     assert!(refused.contains("state rm ADDRESS"), "{refused}");
 }
 
@@ -256,7 +256,7 @@ async fn a_kubeconfig_that_moved_keeps_the_object_until_the_configuration_says_w
     let core = world.core();
     let read = core.read(OBJECT, &state).await.unwrap();
     let told = format!("{:?}", read.diagnostics);
-    assert!(told.contains("cannot be used here any more"), "{told}");
+    assert!(told.contains("It cannot be used any more"), "{told}");
     let read = read.present().unwrap();
     let refused = core.plan(OBJECT, &at(&old), Some(&read)).await.unwrap_err().to_string();
     assert!(refused.contains("cannot be read"), "{refused}");

@@ -17,7 +17,7 @@ mod data;
 mod deletion;
 mod drift;
 mod edits;
-mod elsewhere;
+
 mod emptied;
 mod endless;
 mod entangled;
@@ -52,3 +52,4 @@ mod waiting;
 mod ways;
 mod words;
 mod world;
+mod wrong_cluster;

@@ -118,8 +118,8 @@ async fn a_wait_that_nobody_can_look_at_is_kept_and_stands_in_no_ones_way() {
     let mut dead = story.world.by_token();
     dead["host"] = json!("https://127.0.0.1:1");
     for (cluster, why) in [
-        (unknown, "credentials that the server accepts"),
-        (nobody, "leave to read it"),
+        (unknown, "Use credentials in the provider block"),
+        (nobody, "Grant the credentials `get` on the object"),
         (dead, "Nothing listens there"),
     ] {
         let core = core(&story.world, &json!({ "cluster": cluster })).await;
@@ -154,8 +154,8 @@ async fn what_went_while_nobody_could_look_is_told_and_planned_anew_by_the_next_
     let home = core(&story.world, &json!({ "cluster": story.world.by_token() })).await;
     let [(_, config), ..] = story.configs(&json!({}));
     let refused = home.plan(OBJECT, &config, Some(&kept)).await.unwrap_err().to_string();
-    assert!(refused.contains("is gone, and the refresh could not tell"), "{refused}");
-    assert!(refused.contains("Run again"), "{refused}");
+    assert!(refused.contains("not found through the connection in the configuration"), "{refused}");
+    assert!(refused.contains("plan again"), "{refused}");
     assert!(home.read(OBJECT, &kept).await.unwrap().state.is_none());
 }
 
@@ -190,7 +190,7 @@ async fn a_cluster_that_is_named_otherwise_from_now_on_is_an_update_in_place() {
         for ((kind, state), (_, config)) in story.states.iter().zip(configs) {
             let read = core.read(kind, state).await.unwrap();
             let told = format!("{:?}", read.diagnostics);
-            assert!(told.contains("is not there any more"), "{what}, {kind}: {told}");
+            assert!(told.contains("does not have it any more"), "{what}, {kind}: {told}");
             let kept = read.present().unwrap();
             let plan = core.plan(kind, &config, Some(&kept)).await.unwrap();
             assert_eq!(plan.action, Action::Update, "{what}, {kind}");
@@ -213,15 +213,15 @@ async fn what_is_to_end_in_a_cluster_that_is_not_named_any_more_says_which_way_i
     for (kind, state) in &story.states[..2] {
         let kept = core.read(kind, state).await.unwrap().present().unwrap();
         let refused = core.plan_destroy(kind, &kept).await.unwrap_err().to_string();
-        assert!(refused.contains("There is no way to the cluster of"), "{kind}: {refused}");
-        assert!(refused.contains("Add `old` to `clusters`"), "{kind}: {refused}");
+        assert!(refused.contains("No connection to the cluster of"), "{kind}: {refused}");
+        assert!(refused.contains("Add the cluster `old` to `clusters`"), "{kind}: {refused}");
     }
     // A replacement deletes too.
     let mut names = after.1(&at);
     names["yaml_body"] = json!(story.world.config_map("another"));
     let [(_, config), ..] = story.configs(&names);
     let refused = core.plan(OBJECT, &config, Some(&story.states[0].1)).await.unwrap_err();
-    assert!(refused.to_string().contains("Add `old` to `clusters`"), "{refused}");
+    assert!(refused.to_string().contains("Add the cluster `old` to `clusters`"), "{refused}");
 }
 
 #[tokio::test]
@@ -241,14 +241,9 @@ async fn what_is_to_end_by_a_kubeconfig_that_is_gone_is_refused_at_plan() {
     }
     std::fs::remove_file(&path).unwrap();
     let mut plans = plans.into_iter();
-    for (story, provider, whose, mend) in [
-        (&in_state, json!({}), "the `cluster` that state holds", "Bring back what it needs"),
-        (
-            &in_block,
-            json!({ "cluster": by_path }),
-            "the provider block's own `cluster`",
-            "Correct it there",
-        ),
+    for (story, provider, whose) in [
+        (&in_state, json!({}), "the `cluster` in state, which cannot be used"),
+        (&in_block, json!({ "cluster": by_path }), "the provider block, which cannot be used"),
     ] {
         let core = core(&story.world, &provider).await;
         for (kind, state) in &story.states[..2] {
@@ -258,11 +253,11 @@ async fn what_is_to_end_by_a_kubeconfig_that_is_gone_is_refused_at_plan() {
             let applied = applied.unwrap_err().to_string();
             let name = if *kind == OBJECT { "ours" } else { "theirs" };
             for told in [planned, applied] {
-                assert!(told.contains("There is no way to the cluster of ConfigMap"), "{told}");
+                assert!(told.contains("No connection to the cluster of ConfigMap"), "{told}");
                 assert!(told.contains(&format!("{}/{name}", story.world.namespace)), "{told}");
-                assert!(told.contains(whose) && told.contains(mend), "{told}");
+                assert!(told.contains(whose) && told.contains("Correct this"), "{told}");
                 assert!(told.contains(&path.display().to_string()), "{told}");
-                assert!(told.contains("state keeps it"), "{told}");
+                assert!(told.contains("stays in state"), "{told}");
                 assert!(told.contains("state rm ADDRESS"), "{told}");
             }
         }

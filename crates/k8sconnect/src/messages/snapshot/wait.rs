@@ -13,7 +13,6 @@ use serde_json::json;
 use tfplugin::{AttributePath, Diagnostic};
 
 use super::web;
-use crate::guard::Verdict;
 use crate::messages::data;
 use crate::messages::wait::{self, Ending};
 use crate::wait::Asked;
@@ -97,10 +96,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         wait::it_is_lost(web.key(), &field),
         wait::it_is_lost(web.key(), &condition("Ready")),
         wait::withheld(&asked(field.clone()), "`status.loadBalancer.ingress` is not there"),
-        wait::made_anew(web.key(), Verdict::Same),
-        wait::made_anew(web.key(), Verdict::Another),
-        wait::made_anew(web.key(), Verdict::Unclear),
-        wait::elsewhere(web.key()),
+        wait::recreated(web.key()),
         wait::not_moved("terraform_data"),
         wait::no_goal(),
         wait::several_goals(&["field", "rollout"]),

@@ -6,7 +6,7 @@ use k8sconnect_cluster::{Answer, Conflicts, Error, Found, Location, Observation}
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
-use k8sconnect_core::rejection::Rejection;
+use k8sconnect_core::rejection::{Rejection, Status};
 use k8sconnect_core::spelling::{Respellings, respell};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
@@ -14,7 +14,6 @@ use tfplugin::Diagnostics;
 use super::Work;
 use crate::messages::refusal::{Deed, Subject, not_written, refused};
 use crate::object::held::Held;
-use crate::object::home;
 use crate::object::read::seen_of;
 use crate::{MANAGER, messages};
 
@@ -40,19 +39,17 @@ pub(super) async fn make(
         let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
         let former = Subject { manifest: &work.manifest, former: Some(held.manifest.value()) };
         if let Err(Error::Refused(status)) = &written
-            && home::is_miss(status)
+            && is_miss(status)
+            && matches!(work.cluster.get(location).await, Ok(Found::Absent(_)))
         {
-            home::missed_at_home(&work.cluster, held).await?;
-            if matches!(work.cluster.get(location).await, Ok(Found::Absent(_))) {
-                return Err(messages::object::gone_meanwhile(key).into());
-            }
+            return Err(messages::object::gone_meanwhile(key).into());
         }
         return match written {
             // Who holds the fields is asked anew: nothing was read for this write.
             Err(Error::Refused(status))
                 if matches!(status.rejection(), Rejection::FieldConflicts(_)) =>
             {
-                let live = look(work, held, location).await?;
+                let live = look(work, location).await?;
                 let subject = Subject { manifest: &work.manifest, former: Some(&live) };
                 Err(refused(subject, &status).into())
             }
@@ -63,7 +60,7 @@ pub(super) async fn make(
     for _ in 0..TRIES {
         let seen = match live.take() {
             Some(seen) => seen,
-            None => look(work, held, location).await?,
+            None => look(work, location).await?,
         };
         match attempt(work, held, location, &seen, shared.as_ref()).await? {
             Ok(answer) => return Ok(answer),
@@ -80,7 +77,7 @@ pub(super) async fn make(
 /// The first write after an import takes the fields over, as an adoption does.
 async fn first(work: &Work<'_>, held: &Held, location: &Location) -> Result<Answer, Diagnostics> {
     let changed = || messages::object::changed_meanwhile(work.manifest.key());
-    let live = look(work, held, location).await?;
+    let live = look(work, location).await?;
     if live["metadata"]["uid"].as_str() != Some(held.uid()) {
         return Err(changed().into());
     }
@@ -135,22 +132,30 @@ async fn content(
     {
         let live = match live {
             Some(live) => Cow::Borrowed(live),
-            None => Cow::Owned(look(work, held, location).await?),
+            None => Cow::Owned(look(work, location).await?),
         };
         respell(&mut content, &planner.shared(respelt, &live).map_err(unreadable)?);
     }
     Ok(content)
 }
 
-async fn look(work: &Work<'_>, held: &Held, location: &Location) -> Result<Json, Diagnostics> {
+async fn look(work: &Work<'_>, location: &Location) -> Result<Json, Diagnostics> {
     let key = work.manifest.key();
     let found = work.cluster.get(location).await;
     match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
         Found::Object(answer) => Ok(answer.object),
-        Found::Absent(_) => {
-            home::missed_at_home(&work.cluster, held).await?;
-            Err(messages::object::gone_meanwhile(key).into())
-        }
+        Found::Absent(_) => Err(messages::object::gone_meanwhile(key).into()),
         Found::NotServed(_) => Err(messages::served::kind_unserved(key).into()),
     }
+}
+
+/// Whether a write may have been refused because its object is not there.
+fn is_miss(status: &Status) -> bool {
+    matches!(
+        status.rejection(),
+        Rejection::Conflict
+            | Rejection::AnotherObject
+            | Rejection::NamespaceMissing
+            | Rejection::NamespaceGoing
+    )
 }

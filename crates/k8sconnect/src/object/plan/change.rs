@@ -1,7 +1,8 @@
 //! Planning an object that state holds.
 
-use k8sconnect_cluster::{Found, Location, NotYet, Observation};
+use k8sconnect_cluster::{Found, Location, Observation};
 use k8sconnect_core::identity::Gvk;
+use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::{Condition, Glance, Planner, Spelling};
@@ -12,19 +13,19 @@ use tfplugin::{Diagnostic, Diagnostics, Value};
 use super::proof::{self, Attempt, Refusal};
 use super::shared::Recipient;
 use super::swallowed;
-use super::whereabouts;
-use super::{Asked, Change, later};
+use super::{Asked, Change, Update, later};
 use crate::leaves;
 use crate::memory::{Outlook, Recollection, Seen};
 use crate::messages::import::Body;
 use crate::messages::refusal::Subject;
 use crate::object::definitions;
 use crate::object::held::Held;
-use crate::object::home;
 use crate::object::model::ObjectModel;
 use crate::object::read::{seen_of, version_of};
+use crate::object::unread;
 use crate::plan_phase::PlanPhase;
-use crate::terms::Protection;
+use crate::session::Session;
+use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
 
 pub(super) async fn plan(
@@ -35,7 +36,7 @@ pub(super) async fn plan(
 ) -> Result<Change, Diagnostics> {
     let key = asked.key();
     let unreadable = |error| messages::object::ownership_unreadable(key, &error);
-    let location = held.location(asked.cluster).await?;
+    let location = held.location(asked.cluster()).await?;
     let read = recall(asked, held, &location).await?;
     if let Some(Seen { live, .. }) = &read {
         // A read that had to go by another version says so.
@@ -46,7 +47,7 @@ pub(super) async fn plan(
             }
             // Nothing is asked for, and a destruction is planned after a plan like this one.
             notices.push(messages::served::has_moved(asked.desired, &served));
-            return Ok(unchanged(proposed, held));
+            return Ok(Change::InPlace(unchanged(proposed, held)));
         }
         // Of an import, what it takes over is told with the rest.
         if !held.is_untouched() {
@@ -57,7 +58,7 @@ pub(super) async fn plan(
     let (mut ignoring, unseen) = asked.terms.ignoring(asked.desired, &held.stored.yielded);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     if unseen.is_empty() && glance(planner, asked, held, read.as_ref())? == Glance::Settled {
-        return Ok(unchanged(proposed, held));
+        return Ok(Change::InPlace(unchanged(proposed, held)));
     }
     let read = read.map(|seen| seen.live);
     if !asked.desired.is_whole() {
@@ -65,7 +66,7 @@ pub(super) async fn plan(
         tell_at_stake(held, read.as_ref(), notices)?;
         note(asked, held, &location, Outlook::Open);
         let state = Box::new(later(proposed, Some(held)));
-        return Ok(Change::InPlace { state, compared: None });
+        return Ok(Change::InPlace(Update { state, compared: None }));
     }
     let for_write = match &read {
         None if asked.terms.ignores_any() => for_write(asked, held, &location).await?,
@@ -85,9 +86,6 @@ pub(super) async fn plan(
     let mut compared = None;
     let to = Recipient { location: &location, held: Some(held), guard, live };
     let observation = asked.observe_shared(planner, to, &mut content).await?;
-    if is_miss(&observation) {
-        home::missed_at_home(asked.cluster, held).await?;
-    }
     match observation {
         Observation::Answered(answer) => {
             let told = match read {
@@ -138,15 +136,15 @@ pub(super) async fn plan(
                 let map = leaves::planned(&decision, held.stored.key.as_ref());
                 let mended = leaves::mended(&held.model.managed_state_projection, &map);
                 let object = location.key();
-                asked.session.memory.note_mended(asked.cluster.host(), object, &mended);
+                asked.session.memory.note_mended(asked.cluster().host(), object, &mended);
                 let changes = held.model.managed_state_projection.known() != Some(&map);
                 state.managed_state_projection = match held.stored.unread {
-                    None if changes && is_redefined(asked, &location) => {
+                    false if changes && is_redefined(asked, &location) => {
                         notices.push(messages::object::planned_before_its_definition(key));
                         Value::Unknown
                     }
-                    None => Value::Known(map),
-                    Some(_) => unrefreshed(asked, held, told.as_ref(), map)?,
+                    false => Value::Known(map),
+                    true => unrefreshed(asked, held, told.as_ref(), map)?,
                 };
             }
         }
@@ -203,7 +201,7 @@ pub(super) async fn plan(
             return Ok(Change::Replacement(Box::new(later(state, None))));
         }
     }
-    Ok(Change::InPlace { state: Box::new(state), compared })
+    Ok(Change::InPlace(Update { state: Box::new(state), compared }))
 }
 
 /// Whether a process that did not read the object reports who loses what. An apply does not repeat what
@@ -247,7 +245,7 @@ fn unsent(
 }
 
 fn note(asked: &Asked<'_>, held: &Held, location: &Location, outlook: Outlook<'_>) {
-    let (memory, host) = (&asked.session.memory, asked.cluster.host());
+    let (memory, host) = (&asked.session.memory, asked.cluster().host());
     memory.note_changed(host, location.key(), held.id(), &outlook);
 }
 
@@ -285,23 +283,13 @@ fn unrefreshed(
 
 /// Whether the definition of the kind will be another one by the time that this is applied.
 fn is_redefined(asked: &Asked<'_>, location: &Location) -> bool {
-    definitions::is_to_change(asked.session, asked.cluster, &location.kind, asked.phase)
+    definitions::is_to_change(asked.session, asked.cluster(), &location.kind, asked.phase)
 }
 
 /// Whether a replacement is forbidden, as it was configured or as it is now.
 fn is_protected(asked: &Asked<'_>, held: &Held) -> bool {
     let all = [asked.terms, &held.terms];
     all.iter().any(|terms| terms.deletion.protection == Protection::Protected)
-}
-
-/// Whether the object was not where it is meant to be.
-fn is_miss(observation: &Observation) -> bool {
-    match observation {
-        Observation::Exists(_)
-        | Observation::NotYet(NotYet::Namespace { .. } | NotYet::NamespaceGoing { .. }) => true,
-        Observation::Refused(status) => home::is_miss(status),
-        Observation::Answered(_) | Observation::NotYet(_) => false,
-    }
 }
 
 /// The object as this process read it; read once more if that is too long ago. A process that
@@ -314,8 +302,8 @@ async fn recall(
 ) -> Result<Option<Seen>, Diagnostics> {
     let live = match asked.session.memory.recall(held.id()) {
         Recollection::Seen(seen) => return Ok(Some(seen)),
-        Recollection::NeverRead if held.stored.unread.is_some() => {
-            Some(whereabouts::catch_up(asked.cluster, asked.way, held, location).await?)
+        Recollection::NeverRead if held.stored.unread => {
+            Some(unread::read_to_plan(asked.opened, held, location).await?)
         }
         Recollection::NeverRead => None,
         Recollection::Faded => look(asked, location).await?,
@@ -340,11 +328,29 @@ pub(super) async fn look(
     asked: &Asked<'_>,
     location: &Location,
 ) -> Result<Option<Json>, Diagnostics> {
-    let found = asked.cluster.get(location).await;
+    let found = asked.cluster().get(location).await;
     match found.map_err(|error| messages::refusal::unanswered(asked.key(), &error))? {
         Found::Object(answer) => Ok(Some(answer.object)),
         Found::Absent(_) | Found::NotServed(_) => Ok(None),
     }
+}
+
+/// Whether a plan without a refresh has nothing to do, by what the last apply left: it asks the cluster
+/// nothing.
+pub(super) fn is_as_left(
+    session: &Session,
+    held: &Held,
+    desired: &Manifest,
+    terms: &Terms,
+) -> bool {
+    if held.stored.unread || held.uid().is_empty() || session.memory.has_read(held.id()) {
+        return false;
+    }
+    let (ignoring, unseen) = terms.ignoring(desired, &held.stored.yielded);
+    let shown = leaves::texts(&held.model.managed_state_projection);
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
+    let glance = planner.trust(desired, held.prior(), shown.as_ref());
+    unseen.is_empty() && glance == Glance::Settled
 }
 
 fn glance(
@@ -370,9 +376,9 @@ fn glance(
 
 /// Nothing would change in the cluster, and there is nothing to report for the version that the last
 /// read or write found.
-fn unchanged(proposed: ObjectModel, held: &Held) -> Change {
+pub(super) fn unchanged(proposed: ObjectModel, held: &Held) -> Update {
     let state = Box::new(settled(proposed, held));
-    Change::InPlace { state, compared: held.stored.seen.clone() }
+    Update { state, compared: held.stored.seen.clone() }
 }
 
 /// What is planned where nothing would change in the cluster.

@@ -46,8 +46,8 @@ pub(super) async fn plan(
     let key = asked.key();
     let mut state = later(proposed, None);
     let body = asked.desired.value();
-    let claim = |key| asked.session.memory.claim_creation(asked.cluster.host(), key, body);
-    let (phase, session, cluster) = (asked.phase, asked.session, asked.cluster);
+    let claim = |key| asked.session.memory.claim_creation(asked.cluster().host(), key, body);
+    let (phase, session, cluster) = (asked.phase, asked.session, asked.cluster());
     let patience = asked.terms.apply_timeout();
     let kind = match definitions::placed(phase, session, cluster, key, patience).await? {
         Placed::At(kind) => kind,
@@ -63,17 +63,8 @@ pub(super) async fn plan(
     if claim(location.key()) == Claim::HeldTwice {
         return Err(messages::addresses::made_twice(key).into());
     }
-    if asked.session.memory.is_target(asked.cluster.host(), &location.key()) {
+    if asked.session.memory.is_target(asked.cluster().host(), &location.key()) {
         return Err(messages::addresses::made_and_patched(key).into());
-    }
-    if asked.session.memory.may_stray(asked.cluster.host(), &location.key()).await {
-        let host = asked.cluster.host();
-        return Err(messages::whereabouts::another_cluster(
-            key,
-            host,
-            messages::ownership::Whose::Object,
-        )
-        .into());
     }
     let remade = definitions::is_to_be_remade(phase, session, cluster, &location.kind);
     if !remade {
@@ -157,7 +148,7 @@ pub(super) async fn plan(
         notices.push(messages::object::planned_before_its_kind(key));
     }
     // Whoever waited for one of this name has to wait for the new one.
-    asked.session.memory.note_made(asked.cluster.host(), location.key());
+    asked.session.memory.note_made(asked.cluster().host(), location.key());
     Ok(Creation { state, found })
 }
 
@@ -223,7 +214,7 @@ async fn adoption(
             notices.extend(emptied_at_first(asked, planner, attempt, &answer.object).await?);
             let unsent = planner.ignored_unsent(asked.desired, None, live, &content);
             notices.extend(messages::terms::ignored_unsent(key, &unsent.map_err(unreadable)?));
-            let (memory, host) = (&asked.session.memory, asked.cluster.host());
+            let (memory, host) = (&asked.session.memory, asked.cluster().host());
             let outlook = Outlook::told(Some(live), &answer.object);
             memory.note_changed(host, location.key(), uid_of(live), &outlook);
             let redefined = is_redefined(asked, location);
@@ -252,7 +243,7 @@ async fn adoption(
 }
 
 fn is_redefined(asked: &Asked<'_>, location: &Location) -> bool {
-    definitions::is_to_change(asked.session, asked.cluster, &location.kind, asked.phase)
+    definitions::is_to_change(asked.session, asked.cluster(), &location.kind, asked.phase)
 }
 
 /// The phase of a creation. The first plan of a configuration reads nothing, as an apply does.
@@ -282,7 +273,7 @@ async fn refusal(
     live: &Json,
     notices: &mut Diagnostics,
 ) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
-    let (memory, host) = (&asked.session.memory, asked.cluster.host());
+    let (memory, host) = (&asked.session.memory, asked.cluster().host());
     if memory.was_recreated(host, &location.key()) {
         return Err(messages::object::recreated(asked.key(), live).into());
     }
@@ -309,7 +300,7 @@ async fn must_be_replaced(
     location: &Location,
     live: &Json,
 ) -> Result<bool, Diagnostics> {
-    let (cluster, conflicts) = (asked.cluster, asked.terms.conflicts);
+    let (cluster, conflicts) = (asked.cluster(), asked.terms.conflicts);
     let obstacle = Obstacle::of(cluster, asked.desired, conflicts, location, live).await?;
     Ok(obstacle.is_some())
 }

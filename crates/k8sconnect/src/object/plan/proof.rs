@@ -189,7 +189,7 @@ async fn lay_over(
     let mut over = Over::Refused;
     for attempt in attempts {
         let observed =
-            asked.cluster.observe_over(location, MANAGER, uid, &attempt.operations).await;
+            asked.cluster().observe_over(location, MANAGER, uid, &attempt.operations).await;
         let observed =
             observed.map_err(|error| messages::refusal::not_taken(asked.desired, &error))?;
         let after = match &observed {
@@ -221,7 +221,7 @@ async fn sight(
     if !location.kind.gvk.may_still_appear() {
         return Ok(Sight::Body);
     }
-    let schema = asked.cluster.schema(&location.kind).await;
+    let schema = asked.cluster().schema(&location.kind).await;
     let schema = schema.map_err(|error| messages::refusal::not_taken(asked.desired, &error))?;
     Ok(immutable::sight(causes, schema.as_ref(), live))
 }

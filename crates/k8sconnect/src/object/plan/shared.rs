@@ -104,7 +104,7 @@ impl Asked<'_> {
         let namespace = to.location.namespace.as_deref();
         let id = Some(to.held.map_or(UNBORN, Held::id));
         let body = Outgoing { content: content.clone(), namespace, id, guard: to.guard }.body();
-        let observed = self.cluster.observe(to.location, MANAGER, &body, conflicts).await;
+        let observed = self.cluster().observe(to.location, MANAGER, &body, conflicts).await;
         observed.map_err(|error| messages::refusal::not_taken(self.desired, &error).into())
     }
 }

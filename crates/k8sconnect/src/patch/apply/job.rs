@@ -30,7 +30,7 @@ use crate::patch::plan::Adoption;
 use crate::patch::stored::{SeenTarget, SinceApply, Stored};
 use crate::patch::trial::{Remembered, Step, Surgery, Trial};
 use crate::patch::{PATIENCE, TRIES};
-use crate::{guard, leaves, messages};
+use crate::{leaves, messages};
 
 /// One patch to be made.
 pub(super) struct Job<'a> {
@@ -287,6 +287,7 @@ impl Job<'_> {
         }
         state.managed_state_projection = Value::Known(told.map);
         let metadata = &done.after["metadata"];
+        let recorded = self.held.and_then(|held| held.stored.cluster.clone());
         let stored = Stored {
             kept: Some(Kept {
                 owners: Owners::of_object(&done.after).map_err(unreadable)?,
@@ -304,12 +305,8 @@ impl Job<'_> {
                 since_apply: SinceApply::Unchanged,
             }),
             key: Some(self.key.clone()),
-            cluster: guard::remember(
-                &self.work.targets,
-                self.held.and_then(|held| held.stored.cluster.clone()),
-            )
-            .await,
-            unread: None,
+            cluster: self.work.cluster_uid.clone().or(recorded),
+            unread: false,
         };
         stored.save(&mut private)?;
         Ok(Applied { state, private, identity: None })

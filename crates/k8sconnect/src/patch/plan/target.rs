@@ -6,45 +6,41 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostic, Diagnostics};
 use tokio::time::Instant;
 
-use crate::guard::{self, Verdict, Way};
 use crate::messages::ownership::Whose;
 use crate::patch::PATIENCE;
 use crate::patch::held::Held;
+use crate::patch::model::PatchModel;
 use crate::session::Session;
 use crate::{messages, place};
 
-/// Refuses a plan in another cluster, where an object of the same name may well be. Asks nothing
-/// where the way is the old one and led to the object that was patched.
-pub(super) async fn check_whereabouts(
-    targets: &Targets,
-    held: &Held,
-    way: Way,
-    live: Option<&Json>,
-) -> Result<(), Diagnostics> {
-    let same = live.is_some_and(|live| held.is_same_object(live));
-    if same && held.stored.target.is_some() {
-        return Ok(());
-    }
-    match (guard::recognise(targets, held.stored.cluster.as_deref()).await, way) {
-        (Verdict::Another, _) => {
-            Err(messages::whereabouts::another_cluster(&held.key, targets.host(), Whose::Patch)
-                .into())
+/// For which patch the target is read.
+#[derive(Clone, Copy)]
+pub(in crate::patch) enum Reader<'a> {
+    /// One that is not in state.
+    Anew,
+    /// One whose refresh used the same connection, so that the object it read still counts.
+    Refreshed(&'a Held),
+    /// One whose refresh used another connection.
+    Reconnected(&'a Held),
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn of(config: &PatchModel, held: Option<&'a Held>) -> Self {
+        let is_same = |held: &Held| {
+            (&held.model.cluster, &held.model.cluster_name)
+                == (&config.cluster, &config.cluster_name)
+        };
+        match held {
+            None => Self::Anew,
+            Some(held) if is_same(held) => Self::Refreshed(held),
+            Some(held) => Self::Reconnected(held),
         }
-        (Verdict::Unclear, Way::Changed) if held.stored.target.is_some() => {
-            Err(messages::whereabouts::not_there_by_new_way(&held.key, Whose::Patch).into())
-        }
-        // Which cluster was patched is known, and this connection cannot show that it is this one.
-        (Verdict::Unclear, Way::AsBefore) if held.stored.cluster.is_some() => {
-            let host = targets.host();
-            Err(messages::whereabouts::absence_unproved(&held.key, host).into())
-        }
-        _ => Ok(()),
     }
 }
 
 /// Who saw the object that a plan is made for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sighting {
+pub(in crate::patch) enum Sighting {
     /// This process read it before, to refresh.
     Refreshed,
     /// It was read for this plan, which may be the one that precedes a write.
@@ -67,13 +63,16 @@ pub(super) fn changed_parts(held: &Held, key: &ObjectKey) -> Vec<&'static str> {
 }
 
 /// Finds the target. `None` while it, its kind or its namespace is not there.
-pub(super) async fn look(
+pub(in crate::patch) async fn look(
     session: &Session,
     targets: &Targets,
     key: &ObjectKey,
-    held: Option<&Held>,
-    way: Way,
+    reader: Reader<'_>,
 ) -> Result<Option<(Location, Json, Sighting)>, Diagnostics> {
+    let held = match reader {
+        Reader::Anew => None,
+        Reader::Refreshed(held) | Reader::Reconnected(held) => Some(held),
+    };
     let location = match held {
         Some(held) => held.location(targets).await?,
         None => match place::judged(key, targets.place(&key.gvk).await, Whose::Patch)? {
@@ -97,9 +96,7 @@ pub(super) async fn look(
             }
         },
     };
-    // What was read by another way may be another cluster's.
-    if let Some(held) = held
-        && way == Way::AsBefore
+    if let Reader::Refreshed(held) = reader
         && let Some(live) = session.memory.look_up(held.id())
     {
         return Ok(Some((location, live, Sighting::Refreshed)));
@@ -111,8 +108,8 @@ pub(super) async fn look(
             Err(messages::served::path_unknown(key).into())
         }
         Ok(Found::Absent(_) | Found::NotServed(_)) => Ok(None),
-        Err(error) if held.is_some_and(|held| held.stored.unread.is_some()) => {
-            Err(messages::whereabouts::seen_by_nobody(key, &error).into())
+        Err(error) if held.is_some_and(|held| held.stored.unread) => {
+            Err(messages::unread::unreadable_at_plan(key, &error).into())
         }
         Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
     }

@@ -359,13 +359,13 @@ async fn a_namesake_in_another_cluster_is_neither_patched_nor_taken_for_the_targ
     let read = read.present().unwrap();
     let told = refused(core.plan(PATCH, &ward.config("patch", text), Some(&read)).await);
     assert!(told.contains("leads to another cluster"), "{told}");
-    assert!(told.contains("another uid at `https://"), "{told}");
+    assert!(told.contains("UID of namespace `kube-system` at `https://"), "{told}");
     for told in [
         refused(core.plan_destroy(PATCH, &read).await),
         refused(ward.core().destroy(PATCH, &state).await),
     ] {
         assert!(told.contains("leads to another cluster"), "{told}");
-        assert!(told.contains("another uid at `https://"), "{told}");
+        assert!(told.contains("UID of namespace `kube-system` at `https://"), "{told}");
     }
     ward.world.cluster.delete(&ward.target).await.unwrap();
     assert!(ward.core().read(PATCH, &state).await.unwrap().state.is_some(), "and it is not lost");
@@ -387,9 +387,9 @@ async fn a_patch_is_not_given_up_by_credentials_that_cannot_show_which_cluster_i
     let core = ward.core();
     let read = core.read(PATCH, &state).await.unwrap().present().unwrap();
     let told = refused(core.plan(PATCH, &ward.config("patch", text), Some(&read)).await);
-    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+    assert!(told.contains("not found, and the cluster could not be identified"), "{told}");
     let told = refused(ward.core().destroy(PATCH, &state).await);
-    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+    assert!(told.contains("not found, and the cluster could not be identified"), "{told}");
 }
 
 #[tokio::test]

@@ -76,7 +76,9 @@ async fn an_object_that_somebody_made_anew_is_waited_for_again() {
     config_map(&world, "state", json!({"word": "one"})).await;
     let read = core.read(WAIT, &state).await.unwrap();
     assert!(read.state.is_none());
-    assert!(read.diagnostics.iter().any(|one| one.summary.contains("is not the object")));
+    assert!(
+        read.diagnostics.iter().any(|one| one.summary.contains("was recreated after the wait"))
+    );
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use testkit::ControlPlane;
 use tfplugin::Value;
 use tfplugin::harness::{Action, Core, PlanOutcome, State};
 
-use super::{another, config, core, made, settings};
-use crate::patch::{PATCH, id, owners, refused};
+use super::{ANOTHER, NOT_FOUND, another, config, core, made, settings};
+use crate::patch::{PATCH, id, owners, refused, said};
 use crate::world::{OBJECT, World, value};
 
 const ELSEWHERE: &str = "leads to another cluster";
@@ -60,16 +60,19 @@ async fn a_tainted_object_is_neither_given_up_nor_made_in_another_cluster() {
     // A saved plan, where there is nothing of the name, and where there is a namesake.
     let elsewhere = core(&world, &another().await).await;
     let told = refused(elsewhere.apply(OBJECT, &config(&world), Some(&state), &plan).await);
-    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
-    assert!(told.contains("untaint ADDRESS"), "{told}");
+    assert!(told.contains(NOT_FOUND), "{told}");
+    assert!(told.contains("tainted"), "{told}");
+    // A plan of its own, which Terraform makes without what state holds. The refresh warns.
+    let elsewhere = core(&world, &another().await).await;
+    let read = elsewhere.read(OBJECT, &state).await.unwrap();
+    assert!(said(&read.diagnostics).contains(ELSEWHERE), "{:?}", read.diagnostics);
+    let read = State { tainted: true, ..read.present().unwrap() };
+    let there = elsewhere.plan(OBJECT, &config(&world), Some(&read)).await.unwrap();
+    let told = refused(elsewhere.apply(OBJECT, &config(&world), Some(&read), &there).await);
+    assert!(told.contains(NOT_FOUND), "{told}");
     let other = other_with(&world, "settings").await;
     let told = refused(elsewhere.apply(OBJECT, &config(&world), Some(&state), &plan).await);
-    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
-    // A plan of its own.
-    let elsewhere = core(&world, &another().await).await;
-    let read = elsewhere.read(OBJECT, &state).await.unwrap().present().unwrap();
-    let told = refused(elsewhere.plan(OBJECT, &config(&world), Some(&read)).await);
-    assert!(told.contains(ELSEWHERE), "{told}");
+    assert!(told.contains(ANOTHER), "{told}");
     assert!(other.read(&settings(&world)).await.unwrap().is_some());
     assert!(world.cluster.read(&settings(&world)).await.unwrap().is_some());
 
@@ -87,11 +90,14 @@ async fn a_tainted_patch_is_neither_given_up_nor_made_in_another_cluster() {
 
     let elsewhere = core(&world, &another().await).await;
     let told = refused(elsewhere.apply(PATCH, &config, Some(&state), &plan).await);
-    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+    assert!(told.contains(ANOTHER), "{told}");
     let elsewhere = core(&world, &another().await).await;
-    let read = elsewhere.read(PATCH, &state).await.unwrap().present().unwrap();
-    let told = refused(elsewhere.plan(PATCH, &config, Some(&read)).await);
-    assert!(told.contains(ELSEWHERE), "{told}");
+    let read = elsewhere.read(PATCH, &state).await.unwrap();
+    assert!(said(&read.diagnostics).contains(ELSEWHERE), "{:?}", read.diagnostics);
+    let read = State { tainted: true, ..read.present().unwrap() };
+    let there = elsewhere.plan(PATCH, &config, Some(&read)).await.unwrap();
+    let told = refused(elsewhere.apply(PATCH, &config, Some(&read), &there).await);
+    assert!(told.contains(ANOTHER), "{told}");
     assert_eq!(other.read(&settings(&world)).await.unwrap(), before);
 
     let home = core(&world, &world.by_token()).await;
@@ -113,7 +119,7 @@ async fn a_tainted_patch_is_not_handed_back_to_what_was_restored_into_another_cl
     let copy = other.act_as("backup").create(copy).await.unwrap();
     let elsewhere = core(&world, &another().await).await;
     let told = refused(elsewhere.apply(PATCH, &config, Some(&state), &plan).await);
-    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+    assert!(told.contains(ANOTHER), "{told}");
     assert_eq!(other.read(&settings(&world)).await.unwrap(), Some(copy));
 
     let manager = format!("k8sconnect-patch-{}", id(&state));
@@ -121,7 +127,7 @@ async fn a_tainted_patch_is_not_handed_back_to_what_was_restored_into_another_cl
         "metadata": { "name": "settings", "namespace": world.namespace.name() } });
     let copy = other.act_as(&manager).apply(ours).await.unwrap();
     let told = refused(elsewhere.apply(PATCH, &config, Some(&state), &plan).await);
-    assert!(told.contains("whether this is its cluster cannot be told"), "{told}");
+    assert!(told.contains(ANOTHER), "{told}");
     assert_eq!(other.read(&settings(&world)).await.unwrap(), Some(copy));
 
     assert_eq!(world.cluster.read(&settings(&world)).await.unwrap(), Some(live));

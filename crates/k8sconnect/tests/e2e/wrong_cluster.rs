@@ -112,9 +112,11 @@ async fn a_tainted_object_is_not_lost_where_a_kubeconfig_was_swapped() {
     at.kubeconfig(&other.kubeconfig());
     let refused = at.runner.apply_planned().await.unwrap();
     assert!(!refused.succeeded(), "{}", refused.text);
-    says(&refused.text, "whether this is its cluster cannot be told");
+    says(&refused.text, "not found, and the cluster could not be identified");
     never_says(&refused.text, "Destruction complete");
+    // The plan of the tainted one gets no state to compare; that of the other one is refused.
     let plan = at.plan_fails().await;
+    says(&plan.text, "settings` was not refreshed: its connection leads to another cluster");
     says(&plan.text, WORDS);
     let settings = Target::new("v1", "ConfigMap", name, "settings");
     assert_eq!(other.read(&settings).await.unwrap(), None);

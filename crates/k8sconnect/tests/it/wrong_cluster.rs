@@ -1,14 +1,17 @@
 //! Connections that lead to another cluster than before.
 
+mod identity;
 mod replaced;
 
 use serde_json::{Value as Json, json};
-use testkit::{ControlPlane, Filter, Target};
+use testkit::{ControlPlane, Target};
 use tfplugin::harness::{Action, Core, State};
 
 use crate::patch::PATCH;
-use crate::waiting::WAIT;
 use crate::world::{OBJECT, World, value};
+
+const NOT_FOUND: &str = "not found, and the cluster could not be identified";
+const ANOTHER: &str = "is another object, and the cluster could not be identified";
 
 /// How the other cluster is entered.
 async fn another() -> Json {
@@ -57,32 +60,6 @@ async fn an_object_is_not_given_up_because_the_provider_block_leads_elsewhere() 
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
     let plan = home.plan(OBJECT, &config(&world), read.state.as_ref()).await.unwrap();
     assert_eq!(plan.action, Action::NoOp);
-}
-
-/// Nothing is lost by waiting once more, and nothing that is not so is said of the object.
-#[tokio::test]
-async fn a_wait_that_is_led_elsewhere_says_so_and_waits_there() {
-    let world = World::new().await;
-    made(&world).await;
-    let home = core(&world, &world.by_token()).await;
-    let elsewhere = core(&world, &another().await).await;
-    let wait = |kind: &str, name: &str, goal: Json| {
-        let object = json!({ "api_version": "v1", "kind": kind, "name": name,
-            "namespace": world.namespace.name() });
-        value(&json!({ "object_ref": object, "wait_for": goal }))
-    };
-    let everywhere = wait("Namespace", "kube-system", json!({ "field": "status.phase" }));
-    let here = wait("ConfigMap", "settings", json!({ "ready": true }));
-    for (config, words) in [
-        (everywhere, "The connection leads to another cluster than the one it was waited for in"),
-        (here, "was waited for in another cluster"),
-    ] {
-        let state = home.create(WAIT, &config).await.unwrap();
-        let read = elsewhere.read(WAIT, &state).await.unwrap();
-        let told = format!("{:?}", read.diagnostics);
-        assert!(read.state.is_none() && told.contains(words), "{told}");
-        assert!(!told.contains("made again"), "{told}");
-    }
 }
 
 #[tokio::test]
@@ -156,16 +133,23 @@ async fn a_connection_that_changes_to_another_cluster_is_refused_at_plan() {
     let refused = core.plan(OBJECT, &moved, Some(&read)).await.unwrap_err().to_string();
     assert!(refused.contains("leads to another cluster"), "{refused}");
 
-    // Where nothing is remembered, only the object itself can tell.
+    // A cluster that cannot be identified is known by the object alone.
     let mut bare = state.clone();
     bare.private.remove("cluster");
-    let core = world.core();
-    let read = core.read(OBJECT, &bare).await.unwrap().present().unwrap();
-    let refused = core.plan(OBJECT, &moved, Some(&read)).await.unwrap_err().to_string();
-    assert!(refused.contains("by the new one it is not"), "{refused}");
-    let same = json!({ "kubeconfig": world.cluster.kubeconfig() });
-    let plan = core.plan(OBJECT, &world.config_at(&same, &body), Some(&read)).await.unwrap();
-    assert_eq!(plan.action, Action::Update);
+    let other = ControlPlane::another().await;
+    let namespace = json!({ "apiVersion": "v1", "kind": "Namespace",
+        "metadata": { "name": world.namespace.name() } });
+    other.act_as("testkit").create(namespace).await.unwrap();
+    let tenant = world.config_at(&as_tenant(&world, other).await, &body);
+    let home = world.config_at(&as_tenant(&world, world.cluster).await, &body);
+    for state in [&state, &bare] {
+        let core = world.core();
+        let read = core.read(OBJECT, state).await.unwrap().present().unwrap();
+        let refused = core.plan(OBJECT, &tenant, Some(&read)).await.unwrap_err().to_string();
+        assert!(refused.contains(NOT_FOUND), "{refused}");
+        let plan = core.plan(OBJECT, &home, Some(&read)).await.unwrap();
+        assert_eq!(plan.action, Action::Update);
+    }
 }
 
 /// The way in of somebody who may do everything in the test's namespace, and nothing outside.
@@ -196,27 +180,28 @@ async fn an_object_is_not_given_up_by_credentials_that_cannot_show_which_cluster
     let elsewhere = core(&world, &as_tenant(&world, other).await).await;
     let read = elsewhere.read(OBJECT, &state).await.unwrap();
     let told = format!("{:?}", read.diagnostics);
-    assert!(told.contains("proves nothing"), "{told}");
+    assert!(told.contains(NOT_FOUND), "{told}");
     let kept = read.present().unwrap();
     for refused in [
         elsewhere.plan(OBJECT, &config(&world), Some(&kept)).await.err().unwrap().to_string(),
         elsewhere.plan_destroy(OBJECT, &kept).await.err().unwrap().to_string(),
     ] {
-        assert!(refused.contains("whether this is its cluster cannot be told"), "{refused}");
-        assert!(refused.contains("leave to `get`"), "{refused}");
+        assert!(refused.contains(NOT_FOUND), "{refused}");
+        assert!(refused.contains("Grant the credentials `get`"), "{refused}");
         assert!(refused.contains("state rm ADDRESS"), "{refused}");
     }
     // A deletion that was planned without a refresh.
     let plan = elsewhere.plan_destroy(OBJECT, &state).await.unwrap();
     let gone = elsewhere.apply(OBJECT, &tfplugin::Value::Null, Some(&state), &plan).await;
     let refused = gone.unwrap_err().to_string();
-    assert!(refused.contains("whether this is its cluster cannot be told"), "{refused}");
+    assert!(refused.contains(NOT_FOUND), "{refused}");
 
     // Back at home all is as it was, for the same little rights too.
     let tenant = as_tenant(&world, world.cluster).await;
     let home = core(&world, &tenant).await;
     let read = home.read(OBJECT, &kept).await.unwrap();
-    assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
+    let told = format!("{:?}", read.diagnostics);
+    assert!(told.contains("could not be identified") && !told.contains(NOT_FOUND), "{told}");
     let plan = home.plan(OBJECT, &config(&world), read.state.as_ref()).await.unwrap();
     assert_eq!(plan.action, Action::NoOp);
     // A deletion that is planned before the refresh, by what the last one noted.
@@ -274,78 +259,4 @@ async fn an_object_that_is_gone_from_its_own_cluster_is_planned_anew() {
     world.cluster.delete(&settings(&world)).await.unwrap();
     let core = core(&world, &world.by_token()).await;
     assert!(core.read(OBJECT, &state).await.unwrap().state.is_none());
-}
-
-#[tokio::test]
-async fn which_cluster_it_is_is_asked_once_by_whoever_writes_or_ends_unseen_and_by_nobody_else() {
-    let world = World::new().await;
-    let by_user = Filter::by_user(&world.user);
-    let guards = |asked: &[testkit::Request]| {
-        asked.iter().filter(|one| one.path().ends_with("/namespaces/kube-system")).count()
-    };
-    let core = world.core();
-    let create = async {
-        let mut states = Vec::new();
-        for name in ["a", "b", "c"] {
-            let config = world.config(&world.config_map(name));
-            states.push(core.create(OBJECT, &config).await.unwrap());
-        }
-        states
-    };
-    let (states, asked) = world.cluster.count_during(by_user.clone(), create).await.unwrap();
-    assert_eq!(guards(&asked), 1, "{asked:?}");
-    let core = world.core();
-    let look = async {
-        let read = core.read(OBJECT, &states[0]).await.unwrap().state;
-        let config = world.config(&world.config_map("a"));
-        core.plan(OBJECT, &config, read.as_ref()).await.unwrap()
-    };
-    let (plan, asked) = world.cluster.count_during(by_user.clone(), look).await.unwrap();
-    assert_eq!(plan.action, Action::NoOp);
-    let asked: Vec<_> = asked.iter().map(testkit::Request::in_short).collect();
-    assert_eq!(asked, ["get"]);
-
-    let target = Target::new("v1", "ConfigMap", world.namespace.name(), "b");
-    world.cluster.delete(&target).await.unwrap();
-    let core = world.core();
-    let look = async { core.read(OBJECT, &states[1]).await.unwrap() };
-    let (read, asked) = world.cluster.count_during(by_user.clone(), look).await.unwrap();
-    assert!(read.state.is_none());
-    assert_eq!((guards(&asked), asked.len()), (1, 2), "{asked:?}");
-
-    // Whoever plans an end without having seen the object asks once for all; who has, not at all.
-    let core = world.core();
-    let look = async {
-        for state in [&states[0], &states[2], &states[0]] {
-            core.plan_destroy(OBJECT, state).await.unwrap();
-        }
-    };
-    let ((), asked) = world.cluster.count_during(by_user.clone(), look).await.unwrap();
-    assert_eq!((guards(&asked), asked.len()), (1, 1), "{asked:?}");
-    let core = world.core();
-    let look = async {
-        let read = core.read(OBJECT, &states[0]).await.unwrap().present().unwrap();
-        core.plan_destroy(OBJECT, &read).await.unwrap();
-    };
-    let ((), asked) = world.cluster.count_during(by_user, look).await.unwrap();
-    assert_eq!((guards(&asked), asked.len()), (0, 1), "{asked:?}");
-}
-
-#[tokio::test]
-async fn credentials_that_may_not_ask_which_cluster_it_is_work_as_before() {
-    let world = World::new().await;
-    let user = format!("plain-user-of-{}", world.namespace);
-    let rights = json!({ "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
-        "metadata": { "name": "plain", "namespace": world.namespace.name() },
-        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
-            "name": "edit" },
-        "subjects": [{ "kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io" }] });
-    world.cluster.act_as("testkit").create(rights).await.unwrap();
-    let kubeconfig = world.cluster.kubeconfig_for(&user, None).unwrap();
-    let config =
-        world.config_at(&json!({ "kubeconfig": kubeconfig }), &world.config_map("settings"));
-    let state = world.core().create(OBJECT, &config).await.unwrap();
-    assert!(!state.private.contains("cluster"));
-    world.cluster.delete(&settings(&world)).await.unwrap();
-    assert!(world.core().read(OBJECT, &state).await.unwrap().state.is_none());
 }

@@ -1,0 +1,193 @@
+//! Objects that could not be read: by a refresh, by the plan that follows, or before a deletion.
+
+use k8sconnect_cluster::Error;
+use k8sconnect_core::identity::ObjectKey;
+use k8sconnect_core::scrub::quoted;
+use tfplugin::{Diagnostic, Diagnostics};
+
+use super::{paragraphs, refusal};
+use crate::connect::ConnectionOrigin;
+
+const KEPT: &str = "The resource stays in state with its last known values. Whether the object \
+                    changed or was deleted is not known.";
+
+/// What to do about objects of a cluster that no longer exists.
+pub(super) const CLUSTER_GONE: &str = "If the cluster no longer exists, remove the resource from \
+                                       state with `terraform state rm ADDRESS` (or `tofu state rm \
+                                       ADDRESS`).";
+
+/// The credentials do not suffice to read the object.
+pub(crate) fn not_refreshed(
+    key: &ObjectKey,
+    error: &Error,
+    origin: ConnectionOrigin,
+) -> Diagnostic {
+    let general = error.advice();
+    let advice = match (error.code(), origin) {
+        _ if matches!(error, Error::Anonymous { .. } | Error::LoginIgnored { .. }) => {
+            general.as_str()
+        }
+        // A wait is kept whatever keeps the server from answering.
+        _ if !is_about_credentials(error) => general.as_str(),
+        (Some(403), _) => "Grant the credentials `get` on the object.",
+        (_, ConnectionOrigin::Provider) => {
+            "Use credentials in the provider block that the server accepts."
+        }
+        (_, ConnectionOrigin::Resource) => {
+            "A refresh uses the `cluster` in state, from the last apply. If the configuration has \
+             new credentials, the plan uses them and the apply stores them. Put credentials that \
+             expire soon in the provider block, of which nothing is stored."
+        }
+    };
+    Diagnostic::warning(
+        format!("{key} could not be refreshed"),
+        paragraphs([&error.why(), KEPT, advice]),
+    )
+}
+
+fn is_about_credentials(error: &Error) -> bool {
+    matches!(error, Error::Connection(_)) || matches!(error.code(), Some(401 | 403))
+}
+
+/// A refresh got no answer.
+pub(crate) fn unanswered(key: &ObjectKey, error: &Error, origin: ConnectionOrigin) -> Diagnostic {
+    let mut diagnostic = refusal::unanswered(key, error);
+    if let Error::Unreachable { .. } = error {
+        let new_connection = match origin {
+            ConnectionOrigin::Resource => {
+                "A refresh uses the `cluster` in state, from the last apply. If the configuration \
+                 has a new connection to the same cluster, apply once with `-refresh=false`."
+            }
+            ConnectionOrigin::Provider => "",
+        };
+        diagnostic.detail = paragraphs([&diagnostic.detail, new_connection, CLUSTER_GONE]);
+    }
+    diagnostic
+}
+
+/// The connection in state cannot be used any more.
+pub(crate) fn connection_unusable(
+    key: &ObjectKey,
+    problems: &Diagnostics,
+    origin: ConnectionOrigin,
+) -> Diagnostic {
+    let used = match origin {
+        ConnectionOrigin::Resource => {
+            "A refresh uses the `cluster` in state, from the last apply. It cannot be used any \
+             more."
+        }
+        ConnectionOrigin::Provider => {
+            "A refresh uses the cluster in the provider block that was used at the last apply. The \
+             provider block does not have it any more."
+        }
+    };
+    Diagnostic::warning(
+        format!("{key} could not be refreshed"),
+        paragraphs([
+            used,
+            &first_of(problems),
+            KEPT,
+            "If the configuration has a new connection to the same cluster, the plan uses it and \
+             the apply stores it.",
+        ]),
+    )
+}
+
+/// The first problem and its reason, without the advice.
+fn first_of(problems: &Diagnostics) -> String {
+    problems.iter().next().map_or(String::new(), |problem| {
+        let why = problem.detail.split("\n\n").next().unwrap_or_default();
+        format!("{}: {why}", problem.summary)
+    })
+}
+
+/// The plan read the object, because the refresh could not or used another connection, and did not
+/// find it.
+pub(crate) fn not_found_at_plan(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} not found through the connection in the configuration"),
+        "The refresh could not read the object, or read it through another connection. So the plan \
+         read it, and did not find it: it was deleted, or this is another cluster. Nothing was \
+         changed.\n\n\
+         Correct the connection. If the object was deleted, plan again: a refresh that can read \
+         removes it from state. If the refresh still cannot read, run `terraform state rm ADDRESS` \
+         (or `tofu state rm ADDRESS`); the next apply creates the object.",
+    )
+}
+
+/// Neither the refresh nor the plan could read the object.
+pub(crate) fn unreadable_at_plan(key: &ObjectKey, error: &Error) -> Diagnostic {
+    let advice = match error.code() {
+        _ if matches!(error, Error::Anonymous { .. } | Error::LoginIgnored { .. }) => {
+            error.advice()
+        }
+        Some(401) => "Check the credentials in `cluster` or in the provider block: that they \
+                      belong to this cluster and have not expired."
+            .to_owned(),
+        Some(403) => "Grant the credentials `get` on the object.".to_owned(),
+        _ => return refusal::unanswered(key, error),
+    };
+    Diagnostic::error(
+        format!("{key} could not be read, so nothing can be planned for it"),
+        paragraphs([
+            &error.why(),
+            "Whether the object changed or was deleted is not known, and state may be out of date. \
+             Nothing was changed.",
+            &format!("{advice} {CLUSTER_GONE}"),
+        ]),
+    )
+}
+
+/// Why the connection in state cannot be used.
+pub(crate) enum NoConnection<'a> {
+    /// The provider block has no cluster of this name, or no `cluster` where the resource has no
+    /// name.
+    NotConfigured(Option<&'a str>),
+    Unusable(ConnectionOrigin, &'a Diagnostics),
+}
+
+/// An object is to be deleted, or fields are to be handed back, and the connection in state cannot
+/// be used.
+pub(crate) fn no_connection(key: &ObjectKey, why: &NoConnection<'_>) -> Diagnostic {
+    let (connection, problem, advice) = match why {
+        NoConnection::NotConfigured(name) => {
+            let (missing, place) = match name {
+                Some(name) => (format!("the cluster {}", quoted(name)), "to `clusters` in "),
+                None => ("`cluster`".to_owned(), "to "),
+            };
+            let advice = format!("Add {missing} {place}the provider block again");
+            (format!("{missing} of the provider block, which is missing"), String::new(), advice)
+        }
+        NoConnection::Unusable(origin, problems) => {
+            let connection = match origin {
+                ConnectionOrigin::Resource => "the `cluster` in state, which cannot be used",
+                ConnectionOrigin::Provider => "the provider block, which cannot be used",
+            };
+            (connection.to_owned(), first_of(problems), "Correct this".to_owned())
+        }
+    };
+    Diagnostic::error(
+        format!("No connection to the cluster of {key}"),
+        paragraphs([
+            &format!(
+                "A deletion, a replacement and a hand-back use the connection of the last apply: \
+                 {connection}. Nothing was changed, and the resource stays in state."
+            ),
+            &problem,
+            &format!(
+                "{advice}, or first apply a new connection to the same cluster, with the resource \
+                 in the configuration. {CLUSTER_GONE}"
+            ),
+        ]),
+    )
+}
+
+/// What to do where the server refuses the credentials that a deletion or hand-back uses.
+pub(super) fn refused_credentials(operation: &str) -> String {
+    format!(
+        "{operation} uses the connection in state. If its `cluster` has expired credentials, apply \
+         once with new ones and with the resource in the configuration, then delete. If the \
+         provider block has the credentials, check that they belong to this cluster and have not \
+         expired."
+    )
+}
