@@ -61,20 +61,20 @@ fn literals(is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
         CRATES.iter().flat_map(|one| sources(&root.join(one).join("src"))).collect();
     assert!(files.len() > 50 * CRATES.len(), "{files:?}");
     let is_excepted = |path: &Path| {
-        let path = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+        let path = path.strip_prefix(&root).expect("below the root").to_string_lossy().into_owned();
         EXCEPT.iter().any(|part| path.contains(part))
     };
     let found = files.into_iter().filter(|path| !is_excepted(path)).flat_map(|path| {
-        let source = read_to_string(&path).unwrap();
+        let source = read_to_string(&path).expect("a source");
         let own = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        let found = texts(own.parse().unwrap()).into_iter().filter(|text| is_wanted(text));
+        let found = texts(own.parse().expect("Rust")).into_iter().filter(|text| is_wanted(text));
         found.map(|text| format!("{}: {text}", path.display())).collect::<Vec<_>>()
     });
     found.collect()
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let entries = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }
 
