@@ -25,7 +25,7 @@ pub(super) fn parts(cluster: &ClusterModel) -> [(&'static str, Presence); 9] {
         ("token", Presence::of(&cluster.token)),
         ("client_certificate", Presence::of(&cluster.client_certificate)),
         ("client_key", Presence::of(&cluster.client_key)),
-        ("exec", Presence::of(&cluster.exec)),
+        ("exec", Presence::of(&cluster.exec())),
     ]
 }
 
@@ -52,7 +52,7 @@ pub(super) fn connection(
     let proxy = checked.part("proxy_url", &cluster.proxy_url, part::proxy);
     let token = checked.part("token", &cluster.token, part::token);
     let identity = checked.identity(&cluster.client_certificate, &cluster.client_key);
-    let exec = match &cluster.exec {
+    let exec = match cluster.exec() {
         Value::Known(exec) => checked.exec(exec),
         Value::Null | Value::Unknown => None,
     };
@@ -142,7 +142,11 @@ impl Checked<'_> {
 
     fn exec(&mut self, exec: &ExecModel) -> Option<Exec> {
         let mut part = |name: &str, value: &Value<String>, check: Check| {
-            let checked = check(value.as_str()?);
+            let checked = match value {
+                Value::Unknown => return None,
+                Value::Null => check(""),
+                Value::Known(text) => check(text),
+            };
             checked.map_err(|error| self.refuse(&["exec", name], &error)).ok()
         };
         let api_version = part("api_version", &exec.api_version, part::plugin_version);

@@ -27,7 +27,18 @@ impl ClusterModel {
     /// Whether it has a credential, or the command that brings one. A part that is not known yet counts.
     pub(crate) fn has_credential(&self) -> bool {
         let is_set = [&self.token, &self.client_key, &self.kubeconfig].map(|it| !it.is_null());
-        is_set.contains(&true) || !self.exec.is_null()
+        is_set.contains(&true) || !self.exec().is_null()
+    }
+
+    /// The credential plugin. Generated configuration has `exec = {}` where none is set, because the
+    /// attribute is sensitive.
+    pub(super) fn exec(&self) -> Value<&ExecModel> {
+        match &self.exec {
+            Value::Known(exec) if *exec == ExecModel::default() => Value::Null,
+            Value::Known(exec) => Value::Known(exec),
+            Value::Null => Value::Null,
+            Value::Unknown => Value::Unknown,
+        }
     }
 }
 
@@ -133,11 +144,11 @@ fn exec() -> Attribute {
     let parts = [
         (
             "api_version",
-            Attribute::string().required().describe(
+            Attribute::string().optional().describe(
                 "`client.authentication.k8s.io/v1` or `client.authentication.k8s.io/v1beta1`.",
             ),
         ),
-        ("command", Attribute::string().required().describe("The command, in `PATH` or by path.")),
+        ("command", Attribute::string().optional().describe("The command, in `PATH` or by path.")),
         (
             "args",
             Attribute::list(Type::String).optional().describe("The arguments of the command."),
@@ -154,4 +165,17 @@ fn exec() -> Attribute {
         "A credential plugin: a command that prints a token or a client certificate. It is run \
          once for all objects of a connection, and again when the credential expires.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_exec_of_generated_configuration_is_no_credential() {
+        let exec = |model| ClusterModel { exec: Value::Known(model), ..ClusterModel::default() };
+        assert!(!exec(ExecModel::default()).has_credential());
+        let command = Value::Known("login".to_owned());
+        assert!(exec(ExecModel { command, ..ExecModel::default() }).has_credential());
+    }
 }

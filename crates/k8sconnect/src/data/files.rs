@@ -102,7 +102,7 @@ fn find(pattern: &str, matcher: &GlobSet) -> (BTreeSet<PathBuf>, Vec<(PathBuf, U
                 };
                 // What is no regular file is told as that when it is read.
                 if !entry.file_type().is_dir() && matcher.is_match(path) {
-                    found.insert(path.to_owned());
+                    found.insert(path.strip_prefix(".").unwrap_or(path).to_owned());
                 }
             }
             Err(error) if error.loop_ancestor().is_some() => {}

@@ -263,7 +263,7 @@ fn in_cluster(block: &Block, names: &[&str], long: &str) -> Vec<(Value, Stage)> 
             of(&["", " ", "ftp://p:1", "http://", "http://p:99999", "://", "http://a b", long])
         }
         ["token"] => of(&["", " ", "a\nb", "a\u{0}b", "a\u{7}"]),
-        ["exec"] => vec![(object([]), Validate)],
+        ["exec"] => vec![(object([("command", Value::from("true"))]), Validate)],
         ["exec", "api_version"] => of(&[
             "",
             " ",

@@ -105,6 +105,8 @@ fn expected(
     match (operation, effect, gap) {
         (Operation::Create, Effect::Forestalls, Gap::Before(_)) => match specimen.takeover {
             Takeover::Refused => Some(refused),
+            // No plan has shown an object that appears just before the write.
+            Takeover::Wanted if gap == Gap::Before(requests.in_all) => Some(refused),
             Takeover::Wanted => Some(Expected::Success),
         },
         (Operation::Create, Effect::Forestalls, _) => None,

@@ -278,7 +278,7 @@ async fn nothing_leaks(tool: Tool) {
         (
             // Not accepted; it is found when the way to the cluster is looked at.
             Configuration { listed: "l1x", token: "var.env", ..GOOD },
-            "does not accept the credentials",
+            "Unauthorized",
         ),
         (Configuration { patched: "[var.patched]", ..GOOD }, "expected"),
         (Configuration { plugin: "complaining.sh", ..GOOD }, "Bearer (hidden); log in"),
@@ -302,7 +302,7 @@ async fn nothing_leaks(tool: Tool) {
     // A login that may not even look.
     search.write(&Configuration { certified: "{ kubeconfig = file(\"basic\") }", ..GOOD });
     let plan = search.at.plan_fails().await;
-    says(&plan.text, "did not accept the login");
+    says(&plan.text, "took you for somebody without any");
     search.clean("a plan by password", &plan.text);
     search.write(&Configuration { image: "nginx:1.30", ..GOOD });
     search.at.runner.variable("env", LATER);

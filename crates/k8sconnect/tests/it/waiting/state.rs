@@ -135,7 +135,7 @@ async fn what_cannot_be_waited_for_is_refused_before_anything_runs() {
                 "fail_when",
                 Data::object([("field", "x.[")].map(|(k, v)| (k, Value::from(v)))),
             ),
-            "no path",
+            "is not a field path",
             "wait_for.fail_when.field",
         ),
     ] {
