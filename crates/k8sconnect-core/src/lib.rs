@@ -24,6 +24,7 @@ pub mod immutable;
 pub mod import_body;
 pub mod import_id;
 pub mod jsonpath;
+pub mod leaf_texts;
 pub mod manifest;
 pub mod other_words;
 pub mod outgoing;
@@ -41,6 +42,7 @@ pub mod secrecy;
 #[cfg(test)]
 mod specimen;
 pub mod spelling;
+mod stored;
 pub mod swallowed;
 pub mod text;
 pub mod time;

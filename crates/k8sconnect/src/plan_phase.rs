@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tfplugin::{Diagnostic, Diagnostics, PlannedPrivate, Private};
 
-use crate::envelope::{get, set};
+use crate::resource::private_state::{get, set};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PlanPhase {

@@ -24,12 +24,12 @@ use tfplugin::{
 
 pub(crate) use self::asked::Asked;
 use self::model::WaitModel;
-use self::stored::Waited;
+use self::stored::{Stored, Waited};
 use crate::cluster_identity::{Opened, Recorded};
 use crate::connect::Reach;
 use crate::plan_phase::Handover;
 use crate::session::Session;
-use crate::{connect, dynamic, messages, unread};
+use crate::{connect, dynamic, messages};
 
 pub(crate) struct WaitResource {
     session: Arc<Session>,
@@ -47,7 +47,7 @@ impl WaitResource {
         mut private: Private,
         notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, Diagnostics> {
-        let last = Waited::load(&private)?;
+        let stored = Stored::load(&private)?;
         let Some(asked) = Asked::read(&planned)? else {
             return Err(messages::wait::still_unknown().into());
         };
@@ -56,12 +56,12 @@ impl WaitResource {
         else {
             return Err(messages::wait::still_unknown().into());
         };
-        let recorded = recorded(&asked, &planned, last.as_ref());
+        let recorded = recorded(&asked, &planned, &stored);
         let Opened { cluster, uid, .. } =
             self.session.open(&connection, Some(recorded), notices).await?;
         let object = driver::wait(&cluster, &asked, notices).await?;
-        Waited::met(object.as_ref(), uid).keep(&mut private)?;
-        unread::save(false, &mut private)?;
+        let last = Some(Waited::met(object.as_ref(), uid));
+        Stored { last, unread: false }.save(&mut private)?;
         let found = object.and_then(|object| asked.goal.excerpt(&object));
         let result = found.map_or(Value::Null, dynamic::from_json);
         Ok(applied(WaitModel { result, ..planned }, private))
@@ -141,8 +141,9 @@ impl Resource for WaitResource {
         match self.wait(planned, private.clone(), notices).await {
             Ok(waited) => Ok(waited),
             Err(diagnostics) => {
-                let cluster = Waited::load(&private)?.and_then(|last| last.cluster);
-                Waited::failed(cluster).keep(&mut private)?;
+                let stored = Stored::load(&private)?;
+                let cluster = stored.cluster().map(ToOwned::to_owned);
+                Stored { last: Some(Waited::failed(cluster)), ..stored }.save(&mut private)?;
                 Err(ApplyFailure { diagnostics, state: Some((prior, private)) })
             }
         }
@@ -174,12 +175,12 @@ impl Resource for WaitResource {
 }
 
 /// What state says about the cluster that was waited in.
-fn recorded<'a>(asked: &'a Asked, model: &'a WaitModel, last: Option<&'a Waited>) -> Recorded<'a> {
+fn recorded<'a>(asked: &'a Asked, model: &'a WaitModel, stored: &'a Stored) -> Recorded<'a> {
     Recorded {
         key: &asked.key,
         cluster: &model.cluster,
         cluster_name: &model.cluster_name,
-        uid: last.and_then(|last| last.cluster.as_deref()),
+        uid: stored.cluster(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Private state: what a resource remembers beside the state that users see.
 //!
-//! The bytes have the shape that providers built on the Go framework write, a JSON object of
-//! base64-encoded JSON by key, so that a provider can take over the state of its predecessor.
-//! It is stored in the state file without encryption and is not shown in plans. Keys this
-//! provider does not know are kept. Nothing that a delete needs may live here alone: Terraform
-//! deletes a tainted object that it replaces without handing over its private state.
+//! The bytes are one compressed JSON object, its values by key. Terraform stores them in the state
+//! file, base64-encoded and without encryption, and copies them for every instance that it applies.
+//! The form that providers built on the Go framework write is read too, so that a provider can take
+//! over the state of its predecessor. Keys that the provider does not know are kept. A delete must
+//! work without private state: Terraform does not hand it over when it replaces a tainted object.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +12,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use miniz_oxide::deflate::compress_to_vec;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+/// The first byte of our form. The Go framework's form begins with `{`.
+const COMPRESSED: u8 = 1;
+
+/// Higher levels take longer and save next to nothing.
+const LEVEL: u8 = 6;
+
+/// Far more than private state can be, and too little to harm.
+const MOST: usize = 64 << 20;
 
 /// Keyed private state of one resource instance.
 ///
@@ -31,16 +43,16 @@ pub struct Private {
 /// Private state that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateError {
-    /// The bytes are not an object of base64 by key.
-    #[error("the private state is not a JSON object of base64-encoded values: {0}")]
+    /// The bytes have neither our form nor that of the Go framework.
+    #[error("the private state has an unknown form: {0}")]
     Envelope(String),
     /// The value under a key is not what is asked for.
-    #[error("the private state under `{key}` cannot be read: {problem}")]
+    #[error("the private state under `{key}` cannot be read: {place}")]
     Entry {
         /// The key.
         key: String,
-        /// Why not.
-        problem: serde_json::Error,
+        /// Where the value stops to fit. The value itself may be secret.
+        place: String,
     },
     /// A value cannot be written as JSON.
     #[error("the private state under `{key}` cannot be written: {problem}")]
@@ -55,20 +67,11 @@ pub enum PrivateError {
 impl Private {
     /// Reads the stored bytes; none at all is empty private state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PrivateError> {
-        if bytes.is_empty() {
-            return Ok(Self::default());
-        }
-        // The parser's message may quote what it met, so only the place is passed on.
-        let encoded: BTreeMap<String, String> = serde_json::from_slice(bytes).map_err(|err| {
-            PrivateError::Envelope(format!("line {}, column {}", err.line(), err.column()))
-        })?;
-        let mut entries = BTreeMap::new();
-        for (key, text) in encoded {
-            let bytes = STANDARD.decode(text).map_err(|_| {
-                PrivateError::Envelope(format!("the value under `{key}` is no base64"))
-            })?;
-            entries.insert(key, bytes);
-        }
+        let entries = match bytes.split_first() {
+            None => return Ok(Self::default()),
+            Some((&COMPRESSED, packed)) => decompressed(packed)?,
+            Some(_) => of_go_framework(bytes)?,
+        };
         let stored = Some(Bytes::copy_from_slice(bytes));
         Ok(Self { entries, removed: BTreeSet::new(), stored })
     }
@@ -80,11 +83,16 @@ impl Private {
             _ if self.entries.is_empty() => Vec::new(),
             Some(stored) => stored.to_vec(),
             None => {
-                let encoded = |bytes: &Vec<u8>| STANDARD.encode(bytes);
-                let texts: BTreeMap<_, _> =
-                    self.entries.iter().map(|(key, bytes)| (key, encoded(bytes))).collect();
-                // A map of strings always has a JSON form.
-                serde_json::to_vec(&texts).unwrap_or_default()
+                // Every entry was made by `set` or read as JSON, so that the whole is JSON too.
+                fn raw(bytes: &[u8]) -> Option<&RawValue> {
+                    serde_json::from_slice(bytes).ok()
+                }
+                let values: BTreeMap<_, _> =
+                    self.entries.iter().filter_map(|(key, it)| Some((key, raw(it)?))).collect();
+                let plain = serde_json::to_vec(&values).unwrap_or_default();
+                let mut bytes = vec![COMPRESSED];
+                bytes.extend(compress_to_vec(&plain, LEVEL));
+                bytes
             }
         }
     }
@@ -105,7 +113,7 @@ impl Private {
             .get(key)
             .map(|bytes| serde_json::from_slice(bytes))
             .transpose()
-            .map_err(|problem| PrivateError::Entry { key: key.to_owned(), problem })
+            .map_err(|error| PrivateError::Entry { key: key.to_owned(), place: place(&error) })
     }
 
     /// Stores a value under a key. Fails only for values without a JSON form.
@@ -150,6 +158,31 @@ impl Private {
     }
 }
 
+fn decompressed(packed: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, PrivateError> {
+    let broken = |problem: &str| PrivateError::Envelope(problem.to_owned());
+    let plain = decompress_to_vec_with_limit(packed, MOST)
+        .map_err(|_| broken("it cannot be decompressed"))?;
+    let values: BTreeMap<String, &RawValue> =
+        serde_json::from_slice(&plain).map_err(|error| broken(&place(&error)))?;
+    Ok(values.into_iter().map(|(key, value)| (key, value.get().into())).collect())
+}
+
+/// A JSON object of base64-encoded JSON by key.
+fn of_go_framework(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, PrivateError> {
+    let encoded: BTreeMap<String, String> =
+        serde_json::from_slice(bytes).map_err(|error| PrivateError::Envelope(place(&error)))?;
+    let decoded = |(key, text): (String, String)| match STANDARD.decode(text) {
+        Ok(bytes) => Ok((key, bytes)),
+        Err(_) => Err(PrivateError::Envelope(format!("the value under `{key}` is no base64"))),
+    };
+    encoded.into_iter().map(decoded).collect()
+}
+
+/// The parser's message may quote private state, so only the place is passed on.
+fn place(error: &serde_json::Error) -> String {
+    format!("line {}, column {}", error.line(), error.column())
+}
+
 impl PartialEq for Private {
     fn eq(&self, other: &Self) -> bool {
         self.entries == other.entries
@@ -163,15 +196,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_and_writes_the_envelope_of_the_go_framework() {
+    fn reads_the_form_of_the_go_framework_and_writes_its_own() {
         let stored = br#"{"baseline":"eyJyZXZpc2lvbiI6M30=",".internal":"dHJ1ZQ=="}"#;
         let private = Private::from_bytes(stored).unwrap();
         let baseline: BTreeMap<String, i64> = private.get("baseline").unwrap().unwrap();
         assert_eq!(baseline["revision"], 3);
-        let mut again = Private::from_bytes(&private.to_bytes()).unwrap();
-        assert_eq!(again, private);
+        assert_eq!(private.to_bytes(), stored, "unchanged");
+        let mut again = private.clone();
         again.set("baseline", &baseline).unwrap();
-        assert_eq!(Private::from_bytes(&again.to_bytes()).unwrap(), private);
+        let bytes = again.to_bytes();
+        assert_eq!(bytes[0], COMPRESSED);
+        assert_eq!(Private::from_bytes(&bytes).unwrap(), private);
+    }
+
+    #[test]
+    fn large_values_take_little_room() {
+        let mut private = Private::default();
+        private.set("kept", &"x".repeat(5000)).unwrap();
+        let bytes = private.to_bytes();
+        assert!(bytes.len() < 100, "{}", bytes.len());
+        assert_eq!(Private::from_bytes(&bytes).unwrap(), private);
     }
 
     #[test]
@@ -195,6 +239,9 @@ mod tests {
         assert!(Private::from_bytes(b"not json").is_err());
         assert!(Private::from_bytes(br#"{"key":"***"}"#).is_err());
         assert!(Private::from_bytes(br#"{"key":3}"#).is_err());
+        assert!(Private::from_bytes(&[COMPRESSED, 7, 7]).is_err());
+        let bomb = [vec![COMPRESSED], compress_to_vec(&vec![b' '; MOST + 1], 1)].concat();
+        assert!(Private::from_bytes(&bomb).is_err(), "more than private state can be");
     }
 
     #[test]

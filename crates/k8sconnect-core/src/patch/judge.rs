@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::displaced::{self, in_the_way};
@@ -35,15 +36,17 @@ pub fn manager_of(id: &str) -> String {
 }
 
 /// What the last write of a patch left behind.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// Everyone's fields then.
     pub owners: Owners,
     /// The patched leaves, as the server answered them.
     pub texts: Texts,
     /// What each operation touched, in order; empty for the other forms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Vec<Mark>>,
     /// What stood at the positions that operations went through.
+    #[serde(default, skip_serializing_if = "Positions::is_empty")]
     pub positions: Positions,
 }
 

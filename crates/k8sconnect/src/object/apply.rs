@@ -16,6 +16,7 @@ use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::{Kept, Planner};
 use k8sconnect_core::projection::ConcealmentKey;
+use k8sconnect_core::secrecy::Secrecy;
 use serde_json::Value as Json;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
 use tokio::time::{Instant, sleep};
@@ -50,7 +51,6 @@ pub(crate) async fn create(
 ) -> Outcome {
     let Create { planned, private, config } = request;
     let work = Work::begin(session, &planned, &config, None, notices).await?;
-    let concealment = new_key()?;
     let made = creation::make(&work).await;
     let (host, key) = (work.cluster.host(), work.manifest.key());
     let deleted =
@@ -69,7 +69,7 @@ pub(crate) async fn create(
     notices.extend(messages::object::warnings_about(&work.manifest, &warnings));
     let kind = Some(made.location.kind.clone());
     let cluster = work.cluster_uid.clone();
-    let stored = Stored { kind, key: Some(concealment), cluster, ..Stored::default() };
+    let stored = Stored { kind, cluster, ..Stored::default() };
     let mut state = planned;
     state.id = Value::Known(made.id);
     state.uid = Value::Known(uid_of(&made.answer.object));
@@ -187,7 +187,7 @@ impl<'a> Work<'a> {
         let key = self.manifest.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         if stored.key.is_none() {
-            stored.key = Some(new_key()?);
+            stored.key = new_key_for(self.manifest.secrecy())?;
         }
         stored.yielded = seen_of(&self.terms, &Owners::of_object(answer).map_err(unreadable)?);
         let (ignoring, _) = self.terms.ignoring(&self.manifest, &stored.yielded);
@@ -203,7 +203,7 @@ impl<'a> Work<'a> {
         stored.unread = false;
         let version = stored.seen.clone();
         stored.kept = Some(Arc::new(Kept { owners, texts, version }));
-        stored.save(&mut private)?;
+        stored.save(&mut private, &state)?;
         state.uid = Value::Known(uid_of(answer));
         state.managed_state_projection = Value::Known(told.map);
         Ok(Applied { state, private, identity: None })
@@ -212,6 +212,14 @@ impl<'a> Work<'a> {
 
 fn uid_of(object: &Json) -> String {
     object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A key where something is concealed.
+pub(super) fn new_key_for(secrecy: &Secrecy) -> Result<Option<ConcealmentKey>, Diagnostics> {
+    match secrecy.is_open() {
+        true => Ok(None),
+        false => new_key().map(Some),
+    }
 }
 
 pub(crate) fn new_key() -> Result<ConcealmentKey, Diagnostics> {

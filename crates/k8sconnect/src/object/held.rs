@@ -25,7 +25,7 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn load(model: ObjectModel, private: &Private) -> Result<Self, Diagnostics> {
-        let stored = Stored::load(private)?;
+        let stored = Stored::load(private, &model)?;
         let terms = Terms::read(&model)?.ok_or_else(messages::state::unknown_terms)?;
         let manifest = body::former(&model, &stored)?.hiding(&terms.hidden);
         let manifest = named(manifest, stored.kind.as_ref());

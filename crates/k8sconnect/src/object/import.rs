@@ -11,10 +11,11 @@ use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use k8sconnect_core::import_body;
 use k8sconnect_core::import_id::{ImportId, Subject};
 use k8sconnect_core::owners::Owners;
+use k8sconnect_core::secrecy::Secrecy;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Import, Imported, Private, Value};
 
-use super::apply::new_key;
+use super::apply::new_key_for;
 use super::identity;
 use super::model::{ObjectModel, ObjectRef};
 use super::read::version_of;
@@ -48,13 +49,11 @@ pub(crate) async fn import(
 
     let stored = Stored {
         kind: Some(location.kind.clone()),
-        key: Some(new_key()?),
+        key: new_key_for(&Secrecy::of(&key.gvk, &[]))?,
         seen: version_of(&live),
         cluster: uid,
         ..Stored::default()
     };
-    let mut private = Private::default();
-    stored.save(&mut private)?;
     let state = ObjectModel {
         yaml_body: Value::Known(body),
         cluster: origin.cluster,
@@ -64,6 +63,8 @@ pub(crate) async fn import(
         object_ref: Value::Known(ObjectRef::to(&location)),
         ..ObjectModel::default()
     };
+    let mut private = Private::default();
+    stored.save(&mut private, &state)?;
     let identity = Some(identity::of(&state));
     Ok(Imported { state, private, identity })
 }

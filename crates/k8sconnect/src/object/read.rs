@@ -71,13 +71,13 @@ pub(crate) async fn read(
         held.stored.seen = seen;
         held.stored.cluster = cluster_uid;
         held.stored.unread = false;
-        held.stored.save_sight(&mut private)?;
+        held.stored.save(&mut private, &held.model)?;
         held = Held::load(held.model, &private)?;
     }
     let mut condition = Condition::Otherwise;
     let projection = if upgrade::lacks_memory(&held) {
         let projection = upgrade::recover(&opened.cluster, &location, &mut held, &live).await?;
-        held.stored.save(&mut private)?;
+        held.stored.save(&mut private, &held.model)?;
         projection.map(|projection| leaves::map(&projection, held.stored.key.as_ref()))
     } else if held.stored.kept.is_some() {
         let found = held.planner().refreshed(held.prior(), &live).map_err(unreadable)?;
@@ -169,7 +169,7 @@ fn unread(
 ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
     session.memory.note_looked_for(held.id());
     held.stored.unread = true;
-    held.stored.save_sight(&mut private)?;
+    held.stored.save(&mut private, &held.model)?;
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })
 }
 

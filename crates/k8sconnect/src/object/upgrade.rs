@@ -22,7 +22,7 @@ use k8sconnect_core::yaml;
 use serde_json::{Map, Value as Json};
 use tfplugin::{Diagnostics, FromData, Private, RawState, Value};
 
-use super::apply::new_key;
+use super::apply::new_key_for;
 use super::held::Held;
 use super::model::{ObjectModel, ObjectRef};
 use super::schema;
@@ -135,7 +135,7 @@ pub(crate) async fn recover(
     live: &Json,
 ) -> Result<Option<Projection>, Diagnostics> {
     if held.stored.key.is_none() {
-        held.stored.key = Some(new_key()?);
+        held.stored.key = new_key_for(held.manifest.secrecy())?;
     }
     held.stored.kind = Some(location.kind.clone());
     held.model.object_ref = Value::Known(ObjectRef::to(location));

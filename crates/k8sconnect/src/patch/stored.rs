@@ -1,44 +1,37 @@
 //! What private state holds for a patch. What a destroy needs is on the object and in
 //! `previous_owners` too: Terraform loses private state when it replaces a tainted resource.
 
-use std::collections::BTreeMap;
-
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_cluster::Kind;
-use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::field::path::PathError;
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::patch::{Kept, Mark, Stood};
+use k8sconnect_core::patch::Kept;
 use k8sconnect_core::projection::ConcealmentKey;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private};
 
-use super::note;
-use crate::envelope::{get, set, unreadable};
-use crate::unread;
+use crate::resource::private_state::{get, set};
 
-/// What is kept of the last write.
-const KEPT: &str = "kept";
-/// What others lost by our writes.
-const FORMER: &str = "former";
-/// The object that was patched, and the version of it that was last seen.
-const TARGET: &str = "target";
-/// The cluster that was written to.
-const CLUSTER: &str = "cluster";
-/// The key that concealed leaves are hashed with.
-const CONCEALMENT: &str = "concealment";
+const KEY: &str = "patch";
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Stored {
+    /// The last write.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kept: Option<Kept>,
+    /// The fields that other managers lost by our writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) former: Option<Owners>,
+    /// The object that was patched, and the version of it that was last seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<SeenTarget>,
+    /// The key that concealed leaves are hashed with.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<ConcealmentKey>,
     /// The UID of the namespace `kube-system` of the target's cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cluster: Option<String>,
     /// Whether the last refresh could not read the object.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unread: bool,
 }
 
@@ -76,101 +69,13 @@ impl SinceApply {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoredKept {
-    owners: Json,
-    leaves: BTreeMap<String, String>,
-    marks: Vec<Vec<String>>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    positions: BTreeMap<String, String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredFormer {
-    owners: Json,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredCluster {
-    kube_system_uid: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredKey {
-    key: String,
-}
-
 impl Stored {
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
-        let owners = |key: &str, list: &Json| {
-            Owners::from_managed_fields(list)
-                .map_err(|error| unreadable(key, &format!("{error:?}")))
-        };
-        let kept = match get::<StoredKept>(private, KEPT)? {
-            Some(stored) => {
-                let owners = owners(KEPT, &stored.owners)?;
-                let bad = |error: PathError| unreadable(KEPT, &format!("{error:?}"));
-                let leaf = |(path, text): (String, String)| Ok((path.parse()?, text));
-                let texts: Result<_, PathError> = stored.leaves.into_iter().map(leaf).collect();
-                let marks = stored.marks.iter().map(|it| it.iter().map(|it| it.parse()).collect());
-                let marks: Result<Vec<Vec<Mark>>, PathError> = marks.collect();
-                let stood = |(path, text): (String, String)| match text.parse() {
-                    Ok(stood) => Ok((path.parse().map_err(bad)?, stood)),
-                    Err(error) => Err(unreadable(KEPT, &format!("{error}"))),
-                };
-                let positions: Result<_, Diagnostics> =
-                    stored.positions.into_iter().map(stood).collect();
-                Some(Kept {
-                    owners,
-                    texts: texts.map_err(bad)?,
-                    marks: marks.map_err(bad)?,
-                    positions: positions?,
-                })
-            }
-            None => None,
-        };
-        let former = get::<StoredFormer>(private, FORMER)?;
-        let former = former.map(|stored| owners(FORMER, &stored.owners)).transpose()?;
-        let key = match get::<StoredKey>(private, CONCEALMENT)? {
-            Some(stored) => {
-                let bytes = BASE64.decode(stored.key).ok().and_then(|bytes| bytes.try_into().ok());
-                let bad = || unreadable(CONCEALMENT, "the key has not 32 bytes");
-                Some(ConcealmentKey(bytes.ok_or_else(bad)?))
-            }
-            None => None,
-        };
-        let cluster = get::<StoredCluster>(private, CLUSTER)?.map(|stored| stored.kube_system_uid);
-        let unread = unread::load(private)?;
-        Ok(Self { kept, former, target: get(private, TARGET)?, key, cluster, unread })
+        Ok(get(private, KEY)?.unwrap_or_default())
     }
 
-    /// Writes what this holds into private state; what others keep there stays.
     pub(crate) fn save(&self, private: &mut Private) -> Result<(), Diagnostics> {
-        if let Some(kept) = &self.kept {
-            let leaf = |(path, text): (&_, &String)| -> (String, String) {
-                (FieldPath::to_string(path), text.clone())
-            };
-            let leaves = kept.texts.iter().map(leaf).collect();
-            let owners = kept.owners.to_managed_fields();
-            let marks = note::texts(&kept.marks);
-            let stood = |(path, stood): (&FieldPath, &Stood)| (path.to_string(), stood.to_string());
-            let positions = kept.positions.iter().map(stood).collect();
-            set(private, KEPT, StoredKept { owners, leaves, marks, positions })?;
-        }
-        if let Some(former) = &self.former {
-            set(private, FORMER, StoredFormer { owners: former.to_managed_fields() })?;
-        }
-        if let Some(target) = &self.target {
-            set(private, TARGET, target.clone())?;
-        }
-        if let Some(key) = &self.key {
-            set(private, CONCEALMENT, StoredKey { key: BASE64.encode(key.0) })?;
-        }
-        if let Some(uid) = &self.cluster {
-            set(private, CLUSTER, StoredCluster { kube_system_uid: uid.clone() })?;
-        }
-        unread::save(self.unread, private)?;
-        Ok(())
+        set(private, KEY, self)
     }
 }
 
@@ -182,7 +87,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::unread::UNREAD;
 
     fn stored() -> Stored {
         let owners = json!([{"manager": "hpa", "operation": "Update", "apiVersion": "apps/v1",
@@ -215,23 +119,16 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_saved_loads_again() {
-        let stored = stored();
+    fn saved(stored: &Stored) -> Private {
         let mut private = Private::default();
         stored.save(&mut private).unwrap();
-        let loaded = Stored::load(&private).unwrap();
-        assert_eq!(loaded.kept, stored.kept);
-        assert_eq!(loaded.former, stored.former);
-        assert_eq!(loaded.target, stored.target);
-        assert_eq!(loaded.key, stored.key);
-        assert_eq!((loaded.cluster, loaded.unread), (stored.cluster, stored.unread));
+        private
     }
 
-    fn saved() -> Private {
-        let mut private = Private::default();
-        stored().save(&mut private).unwrap();
-        private
+    #[test]
+    fn what_is_saved_loads_again() {
+        let private = Private::from_bytes(&saved(&stored()).to_bytes()).unwrap();
+        assert_eq!(Stored::load(&private).unwrap(), stored());
     }
 
     proptest! {
@@ -239,26 +136,13 @@ mod tests {
 
         #[test]
         fn what_is_damaged_is_refused_or_kept_as_it_is(
-            key in prop::sample::select(vec![KEPT, FORMER, TARGET, CLUSTER, UNREAD, CONCEALMENT]),
-            damaged in damage::json(entries()),
+            damaged in damage::json(vec![saved(&stored()).get(KEY).unwrap().unwrap()]),
         ) {
-            let mut private = saved();
-            private.set(key, &damaged).unwrap();
+            let mut private = Private::default();
+            private.set(KEY, &damaged).unwrap();
             if let Ok(loaded) = Stored::load(&private) {
-                let mut again = private.clone();
-                loaded.save(&mut again).unwrap();
-                let again = Stored::load(&again).unwrap();
-                prop_assert_eq!(again.kept, loaded.kept);
-                prop_assert_eq!(again.key, loaded.key);
+                prop_assert_eq!(Stored::load(&saved(&loaded)).unwrap(), loaded);
             }
         }
-    }
-
-    fn entries() -> Vec<serde_json::Value> {
-        let private = saved();
-        [KEPT, FORMER, TARGET, CLUSTER, UNREAD, CONCEALMENT]
-            .iter()
-            .filter_map(|key| private.get(key).unwrap())
-            .collect()
     }
 }

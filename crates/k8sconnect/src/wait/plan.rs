@@ -18,12 +18,12 @@ use super::asked::Asked;
 use super::model::{WaitFor, WaitModel};
 use super::read::{Look, look};
 use super::recorded;
-use super::stored::{Outcome, Waited};
+use super::stored::Stored;
 use crate::connect::Reach;
 use crate::memory::Outlook;
 use crate::plan_phase::PlanPhase;
 use crate::session::Session;
-use crate::{dynamic, messages, unread};
+use crate::{dynamic, messages};
 
 /// What a plan looks at by itself is worth a moment.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -58,24 +58,24 @@ pub(crate) async fn plan(
             if let (Some(Touch::Withheld(why)), true) = (&touch, *phase == PlanPhase::Plan) {
                 notices.push(messages::wait::withheld(&asked, why));
             }
-            let last = Waited::load(&private)?;
-            let failed = last.as_ref().is_some_and(|last| last.outcome == Outcome::Failed);
+            let last = Stored::load(&private)?;
+            let failed = last.has_failed();
             // What was planned as a change and comes to none, by what is known now, had something
             // unknown in it: what another process did to the object, only the object tells.
             let may_apply = *phase != PlanPhase::Plan;
             let is_same = is_same(&prior, &proposed);
-            let unseen = unread::load(&private)? || (may_apply && is_same);
+            let unseen = last.unread || (may_apply && is_same);
             let was_read = prior.id.as_str().is_some_and(|id| session.memory.has_read(id));
             let cluster = match is_same && !unseen && !was_read {
                 // Nothing is asked without a refresh where nothing is to be done.
                 true => None,
-                false => enter(session, &config, &asked, last.as_ref(), notices).await?,
+                false => enter(session, &config, &asked, &last, notices).await?,
             };
             if waits_again(session, &prior, &config) {
                 awaited
             } else if failed
                 || touch.is_some()
-                || (unseen && is_lost(cluster.as_deref(), &asked, last.as_ref()).await)
+                || (unseen && is_lost(cluster.as_deref(), &asked, &last).await)
             {
                 Value::Unknown
             } else {
@@ -103,7 +103,7 @@ async fn enter(
     session: &Session,
     config: &WaitModel,
     asked: &Asked,
-    last: Option<&Waited>,
+    last: &Stored,
     notices: &mut Diagnostics,
 ) -> Result<Option<Arc<Cluster>>, Diagnostics> {
     match session.reach(&config.cluster, &config.cluster_name) {
@@ -118,14 +118,12 @@ async fn enter(
 
 /// Whether what was waited for is not there any more, where no refresh could look. Who cannot look
 /// either knows no more than before, and nothing hangs on it: there is nothing to be written.
-async fn is_lost(cluster: Option<&Cluster>, asked: &Asked, last: Option<&Waited>) -> bool {
+async fn is_lost(cluster: Option<&Cluster>, asked: &Asked, last: &Stored) -> bool {
     let Some(cluster) = cluster.filter(|_| asked.goal != Goal::Deleted) else {
         return false;
     };
     match look(&cluster.until(Instant::now() + PATIENCE), asked).await {
-        Ok(Look::Present(object)) => {
-            asked.goal.is_lost(&object) || last.is_some_and(|it| it.was_for_another(&object))
-        }
+        Ok(Look::Present(object)) => asked.goal.is_lost(&object) || last.was_for_another(&object),
         Ok(Look::Absent) => true,
         Ok(Look::NotServed) | Err(_) => false,
     }

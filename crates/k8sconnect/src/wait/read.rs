@@ -16,10 +16,10 @@ use tfplugin::{Data, Diagnostics, Read, ReadAnswer, Value};
 use super::asked::Asked;
 use super::model::WaitModel;
 use super::recorded;
-use super::stored::Waited;
+use super::stored::{Stored, Waited};
 use crate::connect::ConnectionOrigin;
 use crate::session::Session;
-use crate::{dynamic, messages, unread};
+use crate::{dynamic, messages};
 
 pub(crate) async fn read(
     session: &Session,
@@ -38,19 +38,18 @@ pub(crate) async fn read(
     if asked.goal == Goal::Deleted {
         return Ok(ReadAnswer::Present { state, private, identity: None });
     }
-    let last = Waited::load(&private)?;
-    let (result, waited) = match refresh(session, &state, &asked, last, notices).await? {
+    let stored = Stored::load(&private)?;
+    let (result, last) = match refresh(session, &state, &asked, &stored, notices).await? {
         Refresh::Gone => return Ok(ReadAnswer::Gone),
         Refresh::AsBefore => return Ok(ReadAnswer::Present { state, private, identity: None }),
         Refresh::Unread => {
-            unread::save(true, &mut private)?;
+            Stored { unread: true, ..stored }.save(&mut private)?;
             return Ok(ReadAnswer::Present { state, private, identity: None });
         }
-        Refresh::Present(result, waited) => (result, waited),
+        Refresh::Present(result, last) => (result, Some(last)),
     };
     state.result = result;
-    unread::save(false, &mut private)?;
-    waited.keep(&mut private)?;
+    Stored { last, unread: false }.save(&mut private)?;
     Ok(ReadAnswer::Present { state, private, identity: None })
 }
 
@@ -70,16 +69,15 @@ async fn refresh(
     session: &Session,
     state: &WaitModel,
     asked: &Asked,
-    last: Option<Waited>,
+    stored: &Stored,
     notices: &mut Diagnostics,
 ) -> Result<Refresh, Diagnostics> {
     let key = &asked.key;
-    let recorded = recorded(asked, state, last.as_ref());
+    let recorded = recorded(asked, state, stored);
     let look = async |cluster: &Cluster| look(cluster, asked).await;
     let Some((opened, look)) = session.refresh(recorded, notices, look).await? else {
         return Ok(Refresh::Unread);
     };
-    let is_another = |object: &Json| last.as_ref().is_some_and(|last| last.was_for_another(object));
     let live = match look {
         Ok(Look::Present(live)) => live,
         Ok(Look::Absent) if opened.identity.proves_absence_at_refresh() => {
@@ -96,7 +94,7 @@ async fn refresh(
             return Ok(Refresh::Unread);
         }
     };
-    if is_another(&live) {
+    if stored.was_for_another(&live) {
         if let Some(doubt) = opened.warn_of_absence(key, live["metadata"]["uid"].as_str()) {
             notices.push(doubt);
             return Ok(Refresh::Unread);
@@ -109,7 +107,7 @@ async fn refresh(
         return Ok(Refresh::Gone);
     }
     let result = asked.goal.excerpt(&live).map_or(Value::Null, dynamic::from_json);
-    let waited = last.unwrap_or_else(|| Waited::met(Some(&live), None));
+    let waited = stored.last.clone().unwrap_or_else(|| Waited::met(Some(&live), None));
     let waited = Waited { cluster: opened.uid.or(waited.cluster), ..waited };
     Ok(Refresh::Present(result, waited))
 }

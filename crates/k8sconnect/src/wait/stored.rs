@@ -1,23 +1,33 @@
-//! What private state holds for a wait: how the last one ended, and for which object.
+//! What private state holds for a wait: the outcome of the last one, and the object that it waited for.
 //!
-//! State cannot tell either. A failed update leaves the former triggers in it, and whoever goes back
-//! to what they were would not be waited for; and an object that was made anew bears the old name.
+//! State holds neither. A failed update keeps the former triggers in state, so that setting them back
+//! would not wait again; and a recreated object has the same name.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private};
 
-use crate::envelope::{get, set};
+use crate::resource::private_state::{get, set};
 
-const WAITED: &str = "waited";
+const KEY: &str = "wait";
 
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Stored {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) last: Option<Waited>,
+    /// Whether the last refresh could not read the object.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) unread: bool,
+}
+
+/// The last wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waited {
     pub(super) outcome: Outcome,
-    /// Of the object that was as it should be. None if it was to be gone.
+    /// Of the object that met the goal. `None` if the goal was its deletion.
     pub(super) uid: Option<String>,
-    /// The UID of the namespace `kube-system` of the cluster that was waited in.
-    #[serde(default)]
+    /// The UID of the namespace `kube-system` of the cluster.
     pub(super) cluster: Option<String>,
 }
 
@@ -28,6 +38,31 @@ pub(super) enum Outcome {
     Failed,
 }
 
+impl Stored {
+    pub(super) fn load(private: &Private) -> Result<Self, Diagnostics> {
+        Ok(get(private, KEY)?.unwrap_or_default())
+    }
+
+    pub(super) fn save(&self, private: &mut Private) -> Result<(), Diagnostics> {
+        set(private, KEY, self)
+    }
+
+    /// The UID of the cluster, if it is known.
+    pub(super) fn cluster(&self) -> Option<&str> {
+        self.last.as_ref().and_then(|last| last.cluster.as_deref())
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.outcome == Outcome::Failed)
+    }
+
+    /// Whether an object is another one than the one that was waited for.
+    pub(super) fn was_for_another(&self, object: &Json) -> bool {
+        let uid = self.last.as_ref().and_then(|last| last.uid.as_deref());
+        uid.is_some() && uid != object["metadata"]["uid"].as_str()
+    }
+}
+
 impl Waited {
     pub(super) fn met(object: Option<&Json>, cluster: Option<String>) -> Self {
         let uid = object.and_then(|object| object["metadata"]["uid"].as_str());
@@ -36,19 +71,5 @@ impl Waited {
 
     pub(super) fn failed(cluster: Option<String>) -> Self {
         Self { outcome: Outcome::Failed, uid: None, cluster }
-    }
-
-    /// `None` for what an earlier release left.
-    pub(super) fn load(private: &Private) -> Result<Option<Self>, Diagnostics> {
-        get(private, WAITED)
-    }
-
-    pub(super) fn keep(self, private: &mut Private) -> Result<(), Diagnostics> {
-        set(private, WAITED, self)
-    }
-
-    /// Whether an object is another one than the one that was waited for.
-    pub(super) fn was_for_another(&self, object: &Json) -> bool {
-        self.uid.is_some() && self.uid.as_deref() != object["metadata"]["uid"].as_str()
     }
 }

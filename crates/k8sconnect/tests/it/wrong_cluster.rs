@@ -134,8 +134,7 @@ async fn a_connection_that_changes_to_another_cluster_is_refused_at_plan() {
     assert!(refused.contains("leads to another cluster"), "{refused}");
 
     // A cluster that cannot be identified is known by the object alone.
-    let mut bare = state.clone();
-    bare.private.remove("cluster");
+    let bare = identity::without_uid(OBJECT, &state);
     let other = ControlPlane::another().await;
     let namespace = json!({ "apiVersion": "v1", "kind": "Namespace",
         "metadata": { "name": world.namespace.name() } });

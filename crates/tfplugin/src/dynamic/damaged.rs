@@ -86,12 +86,21 @@ proptest! {
 
     #[test]
     fn damaged_private_state_is_refused_or_kept(
-        bytes in damage::bytes(vec![br#"{"baseline":"eyJyZXZpc2lvbiI6M30=",".internal":"dHJ1ZQ=="}"#.to_vec()])
+        bytes in damage::bytes(vec![
+            br#"{"baseline":"eyJyZXZpc2lvbiI6M30=",".internal":"dHJ1ZQ=="}"#.to_vec(),
+            compressed(),
+        ])
     ) {
         if let Ok(private) = Private::from_bytes(&bytes) {
             prop_assert_eq!(Private::from_bytes(&private.to_bytes()).unwrap(), private);
         }
     }
+}
+
+fn compressed() -> Vec<u8> {
+    let mut private = Private::default();
+    private.set("kept", &"abcd".repeat(20)).unwrap();
+    private.to_bytes()
 }
 
 #[test]

@@ -125,27 +125,28 @@ impl Front {
     }
 }
 
-/// The stored UID of the cluster, wherever the resource keeps it.
+/// Where private state has the UID of the cluster: the entry, and the pointer in it.
+fn place(kind: &str) -> (&'static str, &'static str) {
+    match kind {
+        OBJECT => ("object", "/cluster"),
+        PATCH => ("patch", "/cluster"),
+        _ => ("wait", "/last/cluster"),
+    }
+}
+
 fn uid(kind: &str, state: &State) -> Option<String> {
-    let (entry, field) = match kind {
-        WAIT => ("waited", "cluster"),
-        _ => ("cluster", "kube_system_uid"),
-    };
+    let (entry, field) = place(kind);
     let stored = state.private.get::<Json>(entry).unwrap()?;
-    stored[field].as_str().map(str::to_owned)
+    stored.pointer(field)?.as_str().map(str::to_owned)
 }
 
 /// The same state without it, as where the UID could not be read at the apply.
-fn without_uid(kind: &str, state: &State) -> State {
+pub(crate) fn without_uid(kind: &str, state: &State) -> State {
     let mut state = state.clone();
-    match kind {
-        WAIT => {
-            let mut stored = state.private.get::<Json>("waited").unwrap().unwrap();
-            stored["cluster"] = Json::Null;
-            state.private.set("waited", &stored).unwrap();
-        }
-        _ => state.private.remove("cluster"),
-    }
+    let (entry, field) = place(kind);
+    let mut stored = state.private.get::<Json>(entry).unwrap().unwrap();
+    *stored.pointer_mut(field).unwrap() = Json::Null;
+    state.private.set(entry, &stored).unwrap();
     assert_eq!(uid(kind, &state), None);
     state
 }
