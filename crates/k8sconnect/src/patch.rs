@@ -33,8 +33,6 @@ use crate::{connect, messages};
 
 pub(crate) use model::PatchModel;
 
-/// How often a write that others disturb is begun anew. Controllers write often.
-const TRIES: usize = 50;
 /// How long an apply waits for a target that is not there.
 const PATIENCE: Duration = Duration::from_secs(30);
 

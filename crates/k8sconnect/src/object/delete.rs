@@ -28,6 +28,7 @@ use crate::memory::Intent;
 use crate::messages;
 use crate::messages::blast::Fate;
 use crate::messages::refusal::Subject;
+use crate::resource::retry::Tries;
 use crate::session::Session;
 use crate::terms::{Protection, Stuck};
 
@@ -38,8 +39,6 @@ const SLOW: [&str; 4] =
     ["Namespace", "CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"];
 /// How long it may still take once its finalizers are gone.
 const AFTER_FORCE: Duration = Duration::from_secs(60);
-/// How often a deletion that others disturb is begun anew.
-const TRIES: usize = 20;
 
 pub(crate) async fn plan(
     session: &Session,
@@ -84,7 +83,9 @@ pub(crate) async fn delete(
         Diagnostics::from(messages::deletion::not_deleted(subject, &error))
     };
     let mut met = false;
-    for _ in 0..TRIES {
+    let mut tries = Tries::of(key);
+    loop {
+        tries.begin()?;
         let live = match cluster.get(&location).await.map_err(|error| not_deleted(error, None))? {
             Found::Object(answer) => answer.object,
             Found::Absent(_) if met => return Ok(()),
@@ -146,7 +147,6 @@ pub(crate) async fn delete(
             Err(error) => return Err(not_deleted(error, Some(&live))),
         }
     }
-    Err(messages::object::never_still(key).into())
 }
 
 /// Accepts that the object is gone, if this is its cluster. A deletion is stricter than a refresh:
@@ -202,7 +202,9 @@ async fn remove_finalizers(
     held: &Held,
     mut live: Json,
 ) -> Result<Option<Json>, Diagnostics> {
-    for _ in 0..TRIES {
+    let mut tries = Tries::of(held.key());
+    loop {
+        tries.begin()?;
         let not_deleted = |error| {
             let subject = Subject { manifest: &held.manifest, former: Some(&live) };
             messages::deletion::not_deleted(subject, &error)
@@ -221,7 +223,6 @@ async fn remove_finalizers(
         }
         live = now;
     }
-    Err(messages::object::never_still(held.key()).into())
 }
 
 /// Waits until the object is gone; the object as it was last seen, if it is not.

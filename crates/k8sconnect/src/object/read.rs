@@ -23,17 +23,9 @@ use crate::leaves;
 use crate::look::{Look, look_in_any_version};
 use crate::memory::Seen;
 use crate::messages;
+use crate::resource::refresh::Refresh;
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
-
-/// What a refresh came to.
-enum Refresh {
-    Present(Box<Sighting>),
-    /// The server proved that there is no such object.
-    Gone,
-    /// State stays as it is.
-    Unread,
-}
 
 /// The object in state, found in its own cluster.
 struct Sighting {
@@ -50,7 +42,7 @@ pub(crate) async fn read(
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
     let Sighting { opened, location, live } = match find(session, &held, &private, notices).await? {
-        Refresh::Present(sighting) => *sighting,
+        Refresh::Present(sighting) => sighting,
         Refresh::Gone => return Ok(ReadAnswer::Gone),
         Refresh::Unread => return unread(session, held, private),
     };
@@ -106,7 +98,7 @@ async fn find(
     held: &Held,
     private: &Private,
     notices: &mut Diagnostics,
-) -> Result<Refresh, Diagnostics> {
+) -> Result<Refresh<Sighting>, Diagnostics> {
     let key = held.key();
     let origin = ConnectionOrigin::of(&held.model.cluster);
     let look = async |cluster: &Cluster| {
@@ -121,7 +113,7 @@ async fn find(
     let live = match look {
         Look::Present(live) => live,
         Look::Moved(_) => return Err(messages::served::kind_unserved(key).into()),
-        Look::Absent => return Ok(missing(held, &opened, None, notices)),
+        Look::Absent => return Ok(opened.not_found(key, notices)),
         Look::NotAllowed(error) => {
             notices.push(messages::unread::not_refreshed(key, &error, origin));
             return Ok(Refresh::Unread);
@@ -131,34 +123,19 @@ async fn find(
     match whose(held, &live, opened.identity) {
         _ if held.uid().is_empty() => upgrade::identify(held, &live, private)?,
         Whose::AnotherObject => {
-            let refresh = missing(held, &opened, other, notices);
-            if matches!(refresh, Refresh::Gone) {
-                session.memory.note_recreated(opened.cluster.host(), location.key());
+            if !opened.identity.proves_absence_at_refresh() {
+                return Ok(opened.unconfirmed(key, other, notices));
             }
-            return Ok(refresh);
+            session.memory.note_recreated(opened.cluster.host(), location.key());
+            return Ok(Refresh::Gone);
         }
         Whose::Unconfirmed => {
-            notices.extend(opened.warn_of_absence(key, other));
-            return Ok(Refresh::Unread);
+            return Ok(opened.unconfirmed(key, other, notices));
         }
         Whose::Restored => notices.push(messages::object::restored(key)),
         Whose::Ours | Whose::AnotherState(_) => {}
     }
-    Ok(Refresh::Present(Box::new(Sighting { opened, location, live })))
-}
-
-/// Drops what is not there any more, unless this may be another cluster.
-fn missing(
-    held: &Held,
-    opened: &Opened,
-    other: Option<&str>,
-    notices: &mut Diagnostics,
-) -> Refresh {
-    if opened.identity.proves_absence_at_refresh() {
-        return Refresh::Gone;
-    }
-    notices.extend(opened.warn_of_absence(held.key(), other));
-    Refresh::Unread
+    Ok(Refresh::Present(Sighting { opened, location, live }))
 }
 
 /// Keeps what state has, and marks it for the plan.

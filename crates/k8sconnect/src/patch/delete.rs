@@ -13,7 +13,6 @@ use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
 
-use super::TRIES;
 use super::elsewhere::Elsewhere;
 use super::held::{Held, uid_of};
 use super::model::PatchModel;
@@ -22,6 +21,7 @@ use super::outlook;
 use super::plan::{Reader, look};
 use crate::look::{Unserved, unserved};
 use crate::messages;
+use crate::resource::retry::{Attempt, Tries};
 use crate::session::Session;
 
 pub(crate) async fn plan(
@@ -53,7 +53,9 @@ pub(crate) async fn delete(
     let opened = opened.ok_or_else(messages::connection::missing)?;
     let targets = Targets::from(&*opened.cluster);
     let location = held.location(&targets).await?;
-    for _ in 0..TRIES {
+    let mut tries = Tries::of(key);
+    loop {
+        tries.begin()?;
         let found = targets.get(&location).await;
         let live = match found.map_err(|error| messages::patch::not_handed_back(key, &error))? {
             Found::Object(answer) => answer.object,
@@ -66,21 +68,11 @@ pub(crate) async fn delete(
             },
         };
         held.confirm(&opened, Some(&live))?;
-        match end(&targets, &location, key, &live, held.id(), &held.former(&live)).await? {
-            End::Made | End::Nothing => return Ok(()),
-            End::Disturbed => {}
+        let former = held.former(&live);
+        if let Attempt::Done(()) = end(&targets, &location, key, &live, held.id(), &former).await? {
+            return Ok(());
         }
     }
-    Err(messages::object::never_still(key).into())
-}
-
-/// What came of ending a patch.
-pub(crate) enum End {
-    Made,
-    /// Somebody wrote in between.
-    Disturbed,
-    /// There is nothing of it on the object.
-    Nothing,
 }
 
 /// Ends the patch with this id on an object: its fields go back, and its note goes.
@@ -91,7 +83,7 @@ pub(crate) async fn end(
     live: &Json,
     id: &str,
     former: &Owners,
-) -> Result<End, Diagnostics> {
+) -> Result<Attempt<()>, Diagnostics> {
     let owners = Owners::of_object(live)
         .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
     let (manager, annotation) = (manager_of(id), patch_annotation(id));
@@ -99,7 +91,7 @@ pub(crate) async fn end(
     let elsewhere = Elsewhere::read(targets, location, former).await;
     let elsewhere = elsewhere.map_err(|error| messages::patch::not_handed_back(key, &error))?;
     let Some(readings) = elsewhere.beside(live) else {
-        return Ok(End::Disturbed);
+        return Ok(Attempt::Conflict);
     };
     let released = match hand_back(&owners, &manager, former, Leaving::All, readings) {
         Some(back) => release(targets, location, key, live, &back, mark, &manager).await?,
@@ -109,9 +101,9 @@ pub(crate) async fn end(
             let is_done = |now: &Json| !Note::is_on(now, id);
             edited(targets, location, key, &edit, &manager, is_done).await?
         }
-        None => return Ok(End::Nothing),
+        None => return Ok(Attempt::Done(())),
     };
-    Ok(if released.is_some() { End::Made } else { End::Disturbed })
+    Ok(if released.is_some() { Attempt::Done(()) } else { Attempt::Conflict })
 }
 
 /// Hands fields back in one write; the object after it, or `None` if somebody wrote in between.

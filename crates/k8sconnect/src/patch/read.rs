@@ -15,6 +15,7 @@ use crate::cluster_identity::ClusterIdentity;
 use crate::connect::ConnectionOrigin;
 use crate::look::{Look, look};
 use crate::object::new_key;
+use crate::resource::refresh::Refresh;
 use crate::session::Session;
 use crate::{leaves, messages};
 
@@ -26,7 +27,7 @@ pub(crate) async fn read(
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
     let (targets, location, live, cluster_uid) = match find(session, &held, notices).await? {
-        Refresh::Present(sighting) => *sighting,
+        Refresh::Present(sighting) => sighting,
         // Where there is no object there is nothing to hand back.
         Refresh::Gone => return Ok(ReadAnswer::Gone),
         Refresh::Unread => return unread(session, held, private),
@@ -112,22 +113,15 @@ fn since_apply(held: &Held, live: &Json) -> Result<SinceApply, Diagnostics> {
     }
 }
 
-/// What a refresh came to.
-enum Refresh {
-    /// The last part is the UID of the cluster.
-    Present(Box<(Targets, Location, Json, Option<String>)>),
-    /// The server proved that there is no such object.
-    Gone,
-    /// State stays as it is.
-    Unread,
-}
+/// The target in state, found in its own cluster, and the UID of the cluster.
+type Sighting = (Targets, Location, Json, Option<String>);
 
 /// Finds the target through the connection in state.
 async fn find(
     session: &Session,
     held: &Held,
     notices: &mut Diagnostics,
-) -> Result<Refresh, Diagnostics> {
+) -> Result<Refresh<Sighting>, Diagnostics> {
     let key = &held.key;
     let origin = ConnectionOrigin::of(&held.model.cluster);
     let look = async |cluster: &Cluster| {
@@ -155,13 +149,10 @@ async fn find(
             if opened.identity == ClusterIdentity::Confirmed || held.is_same_object(&live) =>
         {
             let uid = opened.uid;
-            Ok(Refresh::Present(Box::new((targets, location, live, uid))))
+            Ok(Refresh::Present((targets, location, live, uid)))
         }
-        None if opened.identity.proves_absence_at_refresh() => Ok(Refresh::Gone),
-        other => {
-            notices.extend(opened.warn_of_absence(key, other.as_ref().and_then(uid_of)));
-            Ok(Refresh::Unread)
-        }
+        Some(other) => Ok(opened.unconfirmed(key, uid_of(&other), notices)),
+        None => Ok(opened.not_found(key, notices)),
     }
 }
 

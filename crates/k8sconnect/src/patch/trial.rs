@@ -28,6 +28,7 @@ use super::content::Content;
 use super::held::Held;
 use super::note::Note;
 use crate::messages::patch::{Sent, Stage};
+use crate::resource::retry::Attempt;
 use crate::{MANAGER, messages};
 
 /// Who asks where nobody is to be known by it: before a patch has an id, and where our own fields
@@ -196,12 +197,6 @@ impl Trial {
     }
 }
 
-/// Whether a step was made, or somebody wrote in between.
-pub(crate) enum Step<T> {
-    Made(T),
-    Again,
-}
-
 /// An answer that is there already.
 pub(crate) struct Remembered {
     pub(crate) answer: Json,
@@ -210,20 +205,20 @@ pub(crate) struct Remembered {
 
 impl Surgery<'_> {
     /// Asks what the patch would do to the object that was read.
-    pub(crate) async fn attempt(&self, live: &Json) -> Result<Step<Trial>, Diagnostics> {
-        let Step::Made((script, shape)) = self.prepare(live).await? else {
-            return Ok(Step::Again);
+    pub(crate) async fn attempt(&self, live: &Json) -> Result<Attempt<Trial>, Diagnostics> {
+        let Attempt::Done((script, shape)) = self.prepare(live).await? else {
+            return Ok(Attempt::Conflict);
         };
         let manager = self
             .asker(live)
             .map_err(|error| messages::object::ownership_unreadable(self.patch.key(), &error))?;
         let written = self.content(&script);
-        let Step::Made(trial) = self.asked(live, manager, &written, script, shape).await? else {
-            return Ok(Step::Again);
+        let Attempt::Done(trial) = self.asked(live, manager, &written, script, shape).await? else {
+            return Ok(Attempt::Conflict);
         };
         let shared = self.content_of(&trial);
         if shared == written {
-            return Ok(Step::Made(trial));
+            return Ok(Attempt::Done(trial));
         }
         // What only means the same as what others wrote would be taken from them: it is asked again,
         // and written, as the server spells it.
@@ -239,19 +234,19 @@ impl Surgery<'_> {
         content: &Content,
         script: Script,
         shape: Shape,
-    ) -> Result<Step<Trial>, Diagnostics> {
+    ) -> Result<Attempt<Trial>, Diagnostics> {
         let (answer, warnings) = match content.change() {
             Some(change) => {
                 let asked = self.targets.dry_run(self.location, change, manager, live).await;
-                let Step::Made(answer) = self.answered(asked, live).await? else {
-                    return Ok(Step::Again);
+                let Attempt::Done(answer) = self.answered(asked, live).await? else {
+                    return Ok(Attempt::Conflict);
                 };
                 let warnings = self.scrubbed(&answer.warnings, live);
                 (answer.object, warnings)
             }
             None => (live.clone(), vec![]),
         };
-        self.judge(live, answer, manager.to_owned(), warnings, script, shape).map(Step::Made)
+        self.judge(live, answer, manager.to_owned(), warnings, script, shape).map(Attempt::Done)
     }
 
     /// What the server answered, unless the object is no longer as it was read.
@@ -259,10 +254,10 @@ impl Surgery<'_> {
         &self,
         answer: Result<Answer, Error>,
         live: &Json,
-    ) -> Result<Step<Answer>, Diagnostics> {
+    ) -> Result<Attempt<Answer>, Diagnostics> {
         match answer {
-            Ok(answer) => Ok(Step::Made(answer)),
-            Err(error) if self.disturbed(&error, live).await => Ok(Step::Again),
+            Ok(answer) => Ok(Attempt::Done(answer)),
+            Err(error) if self.disturbed(&error, live).await => Ok(Attempt::Conflict),
             Err(error) => Err(self.not_taken(&error, live, Sent::Trial(self.stage(live)))),
         }
     }
@@ -290,16 +285,16 @@ impl Surgery<'_> {
         &self,
         live: &Json,
         remembered: Remembered,
-    ) -> Result<Step<Trial>, Diagnostics> {
-        let Step::Made((script, shape)) = self.prepare(live).await? else {
-            return Ok(Step::Again);
+    ) -> Result<Attempt<Trial>, Diagnostics> {
+        let Attempt::Done((script, shape)) = self.prepare(live).await? else {
+            return Ok(Attempt::Conflict);
         };
         let Remembered { answer, manager } = remembered;
-        self.judge(live, answer, manager, vec![], script, shape).map(Step::Made)
+        self.judge(live, answer, manager, vec![], script, shape).map(Attempt::Done)
     }
 
     /// What is checked before anything is asked, and the operations that are to be sent.
-    async fn prepare(&self, live: &Json) -> Result<Step<(Script, Shape)>, Diagnostics> {
+    async fn prepare(&self, live: &Json) -> Result<Attempt<(Script, Shape)>, Diagnostics> {
         let key = self.patch.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         if let Some(claimed) = claimed(live, MANAGER).map_err(unreadable)? {
@@ -307,7 +302,7 @@ impl Surgery<'_> {
         }
         let shape = Shape::told_by(&Owners::of_object(live).map_err(unreadable)?);
         let Form::Json(operations) = self.patch.form() else {
-            return Ok(Step::Made((Script::default(), shape)));
+            return Ok(Attempt::Done((Script::default(), shape)));
         };
         let note = self.id.and_then(|id| Note::on(live, id));
         let landed = note.filter(|note| {
@@ -326,17 +321,17 @@ impl Surgery<'_> {
         let past = Past { footprints: &footprints, standing, secrecy };
         let stage = self.stage(live);
         let problem = match Script::write(operations, live, past, &shape) {
-            Ok(script) => return Ok(Step::Made((script, shape))),
+            Ok(script) => return Ok(Attempt::Done((script, shape))),
             Err(problem) => problem,
         };
         let Problem::Unplaced(_) = problem else {
             return Err(messages::patch::cannot(key, &problem, secrecy, stage).into());
         };
-        let Step::Made(shape) = self.whole(&shape, live).await? else {
-            return Ok(Step::Again);
+        let Attempt::Done(shape) = self.whole(&shape, live).await? else {
+            return Ok(Attempt::Conflict);
         };
         match Script::write(operations, live, past, &shape) {
-            Ok(script) => Ok(Step::Made((script, shape))),
+            Ok(script) => Ok(Attempt::Done((script, shape))),
             Err(problem) => Err(messages::patch::cannot(key, &problem, secrecy, stage).into()),
         }
     }
@@ -352,30 +347,30 @@ impl Surgery<'_> {
     }
 
     /// How the items of every list are named, as a dry-run of the whole object tells.
-    async fn whole(&self, shape: &Shape, live: &Json) -> Result<Step<Shape>, Diagnostics> {
+    async fn whole(&self, shape: &Shape, live: &Json) -> Result<Attempt<Shape>, Diagnostics> {
         let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
         let probed = self.targets.probe(self.location, live, PROBE).await;
-        let Step::Made(probed) = self.answered(probed, live).await? else {
-            return Ok(Step::Again);
+        let Attempt::Done(probed) = self.answered(probed, live).await? else {
+            return Ok(Attempt::Conflict);
         };
         let owners = Owners::of_object(&probed.object).map_err(unreadable)?;
-        Ok(Step::Made(shape.made_whole_by(&owners)))
+        Ok(Attempt::Done(shape.made_whole_by(&owners)))
     }
 
     /// What the patch touched when another provider made it.
     pub(crate) async fn inherited(
         &self,
         live: &Json,
-    ) -> Result<Step<Option<Inherited>>, Diagnostics> {
+    ) -> Result<Attempt<Option<Inherited>>, Diagnostics> {
         let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
         let shape = Shape::told_by(&Owners::of_object(live).map_err(unreadable)?);
         if let Ok(inherited) = self.patch.inherited(live, &shape, self.key) {
-            return Ok(Step::Made(inherited));
+            return Ok(Attempt::Done(inherited));
         }
-        let Step::Made(shape) = self.whole(&shape, live).await? else {
-            return Ok(Step::Again);
+        let Attempt::Done(shape) = self.whole(&shape, live).await? else {
+            return Ok(Attempt::Conflict);
         };
-        Ok(Step::Made(self.patch.inherited(live, &shape, self.key).unwrap_or_default()))
+        Ok(Attempt::Done(self.patch.inherited(live, &shape, self.key).unwrap_or_default()))
     }
 
     /// Under whose name the dry-run goes. Where a field leaves, our own name would make the server

@@ -16,8 +16,9 @@ use tfplugin::{Diagnostics, FromData, RawState, Value};
 use super::held::Held;
 use super::model::{PatchModel, managed_fields};
 use super::schema;
-use super::trial::{Step, Surgery};
+use super::trial::Surgery;
 use crate::leaves::ProjectionMap;
+use crate::resource::retry::Attempt;
 use crate::{connect, messages};
 
 /// The versions that the Go provider wrote.
@@ -56,12 +57,12 @@ pub(crate) async fn recover(
     let mut newer = None;
     for _ in 0..LOOKS {
         match left_behind(held, targets, location, newer.as_ref().unwrap_or(live)).await {
-            Ok(Step::Made(None)) | Err(_) => return None,
-            Ok(Step::Made(Some((kept, fields)))) => {
+            Ok(Attempt::Done(None)) | Err(_) => return None,
+            Ok(Attempt::Done(Some((kept, fields)))) => {
                 held.stored.kept = Some(kept);
                 return Some(fields);
             }
-            Ok(Step::Again) => match targets.get(location).await {
+            Ok(Attempt::Conflict) => match targets.get(location).await {
                 Ok(Found::Object(answer)) => newer = Some(answer.object),
                 _ => return None,
             },
@@ -77,29 +78,29 @@ async fn left_behind(
     targets: &Targets,
     location: &Location,
     live: &Json,
-) -> Result<Step<Option<LeftBehind>>, Diagnostics> {
+) -> Result<Attempt<Option<LeftBehind>>, Diagnostics> {
     let (true, Some(patch)) = (held.is_foreign(), &held.patch) else {
-        return Ok(Step::Made(None));
+        return Ok(Attempt::Done(None));
     };
     let manager = held.manager();
     let key = held.stored.key.as_ref();
     let (id, manager) = (Some(held.id()), manager.as_str());
     let surgery = Surgery { targets, location, patch, id, manager, past: None, key };
     let inherited = match surgery.inherited(live).await? {
-        Step::Made(Some(inherited)) => inherited,
-        Step::Made(None) => return Ok(Step::Made(None)),
-        Step::Again => return Ok(Step::Again),
+        Attempt::Done(Some(inherited)) => inherited,
+        Attempt::Done(None) => return Ok(Attempt::Done(None)),
+        Attempt::Conflict => return Ok(Attempt::Conflict),
     };
     let done = Kept { texts: inherited.texts, marks: inherited.marks, ..Kept::default() };
     let past = (patch.manner() == Manner::Json).then_some((patch, &done));
-    let Step::Made(trial) = Surgery { past, ..surgery }.attempt(live).await? else {
-        return Ok(Step::Again);
+    let Attempt::Done(trial) = Surgery { past, ..surgery }.attempt(live).await? else {
+        return Ok(Attempt::Conflict);
     };
     let kept = trial
         .kept(manager, key)
         .map_err(|error| messages::object::ownership_unreadable(&held.key, &error))?;
     let fields = managed_fields(&trial.outcome.leaves);
-    Ok(Step::Made(kept.map(|kept| (kept, fields))))
+    Ok(Attempt::Done(kept.map(|kept| (kept, fields))))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use super::model::WaitModel;
 use super::recorded;
 use super::stored::{Stored, Waited};
 use crate::connect::ConnectionOrigin;
+use crate::resource::refresh::Refresh;
 use crate::session::Session;
 use crate::{dynamic, messages};
 
@@ -41,28 +42,23 @@ pub(crate) async fn read(
     let stored = Stored::load(&private)?;
     let (result, last) = match refresh(session, &state, &asked, &stored, notices).await? {
         Refresh::Gone => return Ok(ReadAnswer::Gone),
-        Refresh::AsBefore => return Ok(ReadAnswer::Present { state, private, identity: None }),
         Refresh::Unread => {
             Stored { unread: true, ..stored }.save(&mut private)?;
             return Ok(ReadAnswer::Present { state, private, identity: None });
         }
-        Refresh::Present(result, last) => (result, Some(last)),
+        // Nothing is known, now as before.
+        Refresh::Present(None) => {
+            return Ok(ReadAnswer::Present { state, private, identity: None });
+        }
+        Refresh::Present(Some((result, last))) => (result, Some(last)),
     };
     state.result = result;
     Stored { last, unread: false }.save(&mut private)?;
     Ok(ReadAnswer::Present { state, private, identity: None })
 }
 
-/// What a refresh came to.
-enum Refresh {
-    Present(Value<Data>, Waited),
-    /// The plan waits again.
-    Gone,
-    /// Nothing is known, now as before.
-    AsBefore,
-    /// State stays as it is, and the plan reads the object itself.
-    Unread,
-}
+/// What is waited for, and the last wait.
+type Awaited = (Value<Data>, Waited);
 
 /// Reads the object through the connection in state.
 async fn refresh(
@@ -71,7 +67,7 @@ async fn refresh(
     asked: &Asked,
     stored: &Stored,
     notices: &mut Diagnostics,
-) -> Result<Refresh, Diagnostics> {
+) -> Result<Refresh<Option<Awaited>>, Diagnostics> {
     let key = &asked.key;
     let recorded = recorded(asked, state, stored);
     let look = async |cluster: &Cluster| look(cluster, asked).await;
@@ -80,14 +76,8 @@ async fn refresh(
     };
     let live = match look {
         Ok(Look::Present(live)) => live,
-        Ok(Look::Absent) if opened.identity.proves_absence_at_refresh() => {
-            return Ok(Refresh::Gone);
-        }
-        Ok(Look::Absent) => {
-            notices.extend(opened.warn_of_absence(key, None));
-            return Ok(Refresh::Unread);
-        }
-        Ok(Look::NotServed) => return Ok(Refresh::AsBefore),
+        Ok(Look::Absent) => return Ok(opened.not_found(key, notices)),
+        Ok(Look::NotServed) => return Ok(Refresh::Present(None)),
         Err(error) => {
             let origin = ConnectionOrigin::of(&state.cluster);
             notices.push(messages::unread::not_refreshed(key, &error, origin));
@@ -109,7 +99,7 @@ async fn refresh(
     let result = asked.goal.excerpt(&live).map_or(Value::Null, dynamic::from_json);
     let waited = stored.last.clone().unwrap_or_else(|| Waited::met(Some(&live), None));
     let waited = Waited { cluster: opened.uid.or(waited.cluster), ..waited };
-    Ok(Refresh::Present(result, waited))
+    Ok(Refresh::Present(Some((result, waited))))
 }
 
 pub(super) enum Look {

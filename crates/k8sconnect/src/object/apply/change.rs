@@ -15,10 +15,8 @@ use super::Work;
 use crate::messages::refusal::{Deed, Subject, not_written, refused};
 use crate::object::held::Held;
 use crate::object::read::seen_of;
+use crate::resource::retry::Tries;
 use crate::{MANAGER, messages};
-
-/// How often a write that others disturb is begun anew.
-const TRIES: usize = 20;
 
 /// Applies the manifest. Where fields are ignored, what they hold is read right before and the
 /// write carries the version that was read: whoever changes them in between is not robbed, the
@@ -57,7 +55,9 @@ pub(super) async fn make(
         };
     }
     let mut live = work.session.memory.recall_for_write(held.id());
-    for _ in 0..TRIES {
+    let mut tries = Tries::of(key);
+    loop {
+        tries.begin()?;
         let seen = match live.take() {
             Some(seen) => seen,
             None => look(work, location).await?,
@@ -71,7 +71,6 @@ pub(super) async fn make(
             }
         }
     }
-    Err(messages::object::never_still(key).into())
 }
 
 /// The first write after an import takes the fields over, as an adoption does.

@@ -22,6 +22,7 @@ use crate::messages::refusal::{Deed, Subject, not_taken, not_written, refused};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::place::{location, place};
+use crate::resource::retry::Tries;
 use crate::terms::Adoption;
 use crate::turns::{NoTurns, Turn};
 use crate::{MANAGER, messages};
@@ -195,9 +196,6 @@ async fn in_the_way(
     }
 }
 
-/// How often a takeover that others disturb is begun anew.
-const TRIES: usize = 10;
-
 /// Takes over the object that was read; `None` if it is gone meanwhile.
 pub(super) async fn take_over(
     work: &Work<'_>,
@@ -206,9 +204,10 @@ pub(super) async fn take_over(
     mut live: Json,
 ) -> Result<Option<Answer>, Diagnostics> {
     let key = work.manifest.key();
-    for _ in 0..TRIES {
-        let taken = attempt(work, location, id, &live).await;
-        match taken? {
+    let mut tries = Tries::of(key);
+    loop {
+        tries.begin()?;
+        match attempt(work, location, id, &live).await? {
             Ok(answer) => return Ok(Some(answer)),
             Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {
                 let found = work.cluster.get(location).await;
@@ -223,7 +222,6 @@ pub(super) async fn take_over(
             }
         }
     }
-    Err(messages::object::changed_meanwhile(key).into())
 }
 
 /// Claims what kubectl's client-side entries hold of our leaves, then applies.

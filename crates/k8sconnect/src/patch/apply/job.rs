@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 use super::Work;
 use crate::messages::patch::{Sent, Stage};
+use crate::patch::PATIENCE;
 use crate::patch::delete::{self, release};
 use crate::patch::elsewhere::Elsewhere;
 use crate::patch::foresight;
@@ -28,8 +29,8 @@ use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
 use crate::patch::note::Note;
 use crate::patch::plan::Adoption;
 use crate::patch::stored::{SeenTarget, SinceApply, Stored};
-use crate::patch::trial::{Remembered, Step, Surgery, Trial};
-use crate::patch::{PATIENCE, TRIES};
+use crate::patch::trial::{Remembered, Surgery, Trial};
+use crate::resource::retry::{Attempt, Tries};
 use crate::{leaves, messages};
 
 /// One patch to be made.
@@ -73,24 +74,25 @@ impl Job<'_> {
     ) -> Result<Done, Diagnostics> {
         // What this run makes is waited for once; what was there and is gone is not.
         let mut patience = if self.held.is_none() { PATIENCE } else { Duration::ZERO };
-        for _ in 0..TRIES {
+        let mut tries = Tries::of(self.work.key());
+        loop {
+            tries.begin()?;
             let (live, remembered) = match planned.take() {
                 Some((live, remembered)) => (live, Some(remembered)),
                 None => (self.look(patience).await?, None),
             };
             patience = Duration::ZERO;
-            if let Step::Made(done) = self.attempt(live, remembered).await? {
+            if let Attempt::Done(done) = self.attempt(live, remembered).await? {
                 return Ok(done);
             }
         }
-        Err(messages::object::never_still(self.work.key()).into())
     }
 
     async fn attempt(
         &self,
         mut live: Json,
         remembered: Option<Remembered>,
-    ) -> Result<Step<Done>, Diagnostics> {
+    ) -> Result<Attempt<Done>, Diagnostics> {
         let key = self.work.key();
         let unreadable = |error| self.unreadable(&error);
         let manager = self.manager();
@@ -108,8 +110,8 @@ impl Job<'_> {
             Some(remembered) => surgery.resume(&live, remembered).await?,
             None => surgery.attempt(&live).await?,
         };
-        let Step::Made(trial) = tried else {
-            return Ok(Step::Again);
+        let Attempt::Done(trial) = tried else {
+            return Ok(Attempt::Conflict);
         };
         let digest = self.work.patch.digest(self.key);
         let note = Note::on(&live, self.id);
@@ -121,7 +123,7 @@ impl Job<'_> {
         if let Some(note) = note.as_ref().filter(landed) {
             // An earlier try was answered, and the answer lost.
             let former = note.former.clone();
-            return self.done(None, live, former, &trial).map(Step::Made).map_err(unreadable);
+            return self.done(None, live, former, &trial).map(Attempt::Done).map_err(unreadable);
         }
         if !trial.verdict.contested.is_empty() {
             return self.take_over(&live, &trial).await;
@@ -133,7 +135,7 @@ impl Job<'_> {
         let leaving = trial.leaving(&live, &manager, &former).map_err(unreadable)?;
         let elsewhere = self.elsewhere(&leaving, &former).await?;
         let Some(readings) = elsewhere.beside(&live) else {
-            return Ok(Step::Again);
+            return Ok(Attempt::Conflict);
         };
         let remaining = forget(&former, &leaving, &key.gvk.api_version(), readings);
         let all = Owners::of_object(&live).map_err(unreadable)?;
@@ -150,7 +152,7 @@ impl Job<'_> {
                 .await?
             {
                 Some(answer) => live = answer,
-                None => return Ok(Step::Again),
+                None => return Ok(Attempt::Conflict),
             }
         }
         let held = self.held.filter(|held| held.is_same_object(&live));
@@ -162,25 +164,26 @@ impl Job<'_> {
         if content.change().is_none() && Note::on(&live, self.id).as_ref() == Some(&note) {
             return self
                 .done(Some(live.clone()), live, former, &trial)
-                .map(Step::Made)
+                .map(Attempt::Done)
                 .map_err(unreadable);
         }
         let content = content.noted(&patch_annotation(self.id), &note.text(), &trial.answer);
         let Some(change) = content.change() else {
-            return Ok(Step::Again);
+            return Ok(Attempt::Conflict);
         };
         match self.work.targets.write(self.location, change, &manager, &live).await {
             Ok(answer) => {
                 let done = self.done(Some(live), answer.object, former, &trial);
                 let mut done = done.map_err(unreadable)?;
                 done.warnings = surgery.scrubbed(&answer.warnings, &done.after);
-                Ok(Step::Made(done))
+                Ok(Attempt::Done(done))
             }
-            Err(error) if surgery.disturbed(&error, &live).await => Ok(Step::Again),
+            Err(error) if surgery.disturbed(&error, &live).await => Ok(Attempt::Conflict),
             Err(error) => match self.landed(&live, &digest, &error).await {
-                Some(after) => {
-                    self.done(Some(live), after, former, &trial).map(Step::Made).map_err(unreadable)
-                }
+                Some(after) => self
+                    .done(Some(live), after, former, &trial)
+                    .map(Attempt::Done)
+                    .map_err(unreadable),
                 None => Err(surgery.not_taken(&error, &live, Sent::Write)),
             },
         }
@@ -228,7 +231,7 @@ impl Job<'_> {
     }
 
     /// Hands back what patches hold that nobody keeps up any more, as they would have done.
-    async fn take_over(&self, live: &Json, trial: &Trial) -> Result<Step<Done>, Diagnostics> {
+    async fn take_over(&self, live: &Json, trial: &Trial) -> Result<Attempt<Done>, Diagnostics> {
         let key = self.work.key();
         let contested = &trial.verdict.contested;
         if self.work.adoption == Adoption::Refuse {
@@ -236,12 +239,12 @@ impl Job<'_> {
             return Err(messages::patch::held_by_patches(key, contested, stage).into());
         }
         let Some((theirs, _)) = contested.first() else {
-            return Ok(Step::Again);
+            return Ok(Attempt::Conflict);
         };
         let id = theirs.name.strip_prefix(&manager_of("")).unwrap_or_default();
         let former = Note::on(live, id).map(|note| note.former).unwrap_or_default();
         delete::end(&self.work.targets, self.location, key, live, id, &former).await?;
-        Ok(Step::Again)
+        Ok(Attempt::Conflict)
     }
 
     /// The target as it is now.

@@ -20,9 +20,10 @@ use crate::messages::patch::{Going, Stage};
 use crate::patch::elsewhere::Elsewhere;
 use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
-use crate::patch::trial::{Step, Surgery, Trial};
-use crate::patch::{TRIES, foresight, outlook};
+use crate::patch::trial::{Surgery, Trial};
+use crate::patch::{foresight, outlook};
 use crate::plan_phase::PlanPhase;
+use crate::resource::retry::{Attempt, Tries};
 use crate::session::Session;
 
 /// What a plan is made of.
@@ -181,8 +182,10 @@ impl Asked<'_> {
         mut live: Json,
     ) -> Result<(Json, Trial), Diagnostics> {
         let key = self.patch.key();
-        for _ in 0..TRIES {
-            if let Step::Made(trial) = surgery.attempt(&live).await? {
+        let mut tries = Tries::of(key);
+        loop {
+            tries.begin()?;
+            if let Attempt::Done(trial) = surgery.attempt(&live).await? {
                 return Ok((live, trial));
             }
             let found = self.targets.get(self.location).await;
@@ -193,7 +196,6 @@ impl Asked<'_> {
                 _ => return Err(messages::object::changed_meanwhile(key).into()),
             };
         }
-        Err(messages::object::never_still(key).into())
     }
 
     /// What comes of the patch beside what it takes.
