@@ -96,4 +96,21 @@ mod tests {
         }
         assert!(seen >= 7, "only {seen} crates were found");
     }
+
+    #[test]
+    fn every_action_of_a_workflow_is_pinned_by_commit() {
+        let folder = root().join(".github/workflows");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            for line in text.lines().filter(|line| line.contains("uses:")) {
+                let commit = line.split_once('@').and_then(|(_, rest)| rest.split_once(" # v"));
+                let is_commit =
+                    |it: &str| it.len() == 40 && it.chars().all(|c| c.is_ascii_hexdigit());
+                assert!(commit.is_some_and(|(commit, _)| is_commit(commit)), "{line}");
+                seen += 1;
+            }
+        }
+        assert!(seen >= 10, "only {seen} actions were found");
+    }
 }
