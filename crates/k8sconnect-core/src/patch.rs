@@ -53,6 +53,7 @@ pub use inherited::Inherited;
 pub use item::Namesakes;
 pub use judge::{Claimed, Kept, Scene, Verdict, claimed, manager_of};
 pub use mark::{Footprint, Mark};
+pub use meant::common_fields;
 pub use oddity::Oddity;
 pub use operation::{Operation, OperationError, Trouble};
 pub use outcome::{Outcome, Written, leaves_now};

@@ -121,15 +121,6 @@ impl Goal {
         }
     }
 
-    /// Why an object that was written just so does not show what is waited for, if it does not.
-    /// What is in its status comes later, and from elsewhere.
-    pub fn missing_in(&self, written: &Value) -> Option<String> {
-        match self {
-            Self::Shows(sign) if !sign.is_of_status() => sign.shown_by(written).err(),
-            Self::Shows(_) | Self::Rollout | Self::Ready | Self::Deleted => None,
-        }
-    }
-
     /// Whether anything is handed on at all.
     pub fn hands_on(&self) -> bool {
         matches!(self, Self::Shows(_))

@@ -39,19 +39,6 @@ pub(crate) fn texts(map: &Value<ProjectionMap>) -> Option<BTreeMap<String, Strin
     map.known()?.iter().map(text).collect()
 }
 
-/// The leaves whose planned text is not the one that was last seen.
-pub(crate) fn mended(
-    seen: &Value<ProjectionMap>,
-    planned: &ProjectionMap,
-) -> BTreeMap<String, String> {
-    let seen = seen.known();
-    planned
-        .iter()
-        .filter(|(path, text)| seen.and_then(|seen| seen.get(*path)) != Some(*text))
-        .filter_map(|(path, text)| Some((path.clone(), text.known()?.clone())))
-        .collect()
-}
-
 /// A leaf that came out otherwise than planned.
 pub(crate) struct Surprise {
     pub(crate) path: String,

@@ -10,10 +10,10 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod apply_slots;
 mod cluster_identity;
 mod connect;
 mod data;
-mod deflate;
 mod dynamic;
 mod ephemeral;
 mod function;
@@ -21,17 +21,17 @@ mod leaves;
 mod look;
 #[cfg(test)]
 mod malformed;
-mod memory;
 mod messages;
 mod object;
 mod patch;
 mod place;
+mod plan_ledger;
 mod plan_phase;
 mod provider;
+mod read_cache;
 mod resource;
 mod session;
 mod terms;
-mod turns;
 mod wait;
 
 pub use provider::K8sConnect;

@@ -104,7 +104,7 @@ impl Resource for ObjectResource {
         let named = body::named(&request.config);
         let holder = request.prior.as_ref().and_then(Holder::of);
         let prior = request.prior.as_ref();
-        let was_read = self.session.memory.has_refreshed(prior.map(|prior| &prior.id));
+        let was_read = self.session.reads.has_refreshed(prior.map(|prior| &prior.id));
         let handover = Handover::of(&request.planned_private, was_read)?;
         let planned = plan::plan(&handover.phase, &self.session, request, notices).await;
         *notices = named(std::mem::take(notices));

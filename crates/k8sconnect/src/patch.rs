@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use tfplugin::{
     Applied, ApplyFailure, Context, Create, Delete, Diagnostics, Import, Imported, Plan,
-    PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update,
+    PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update, Value,
 };
 
 use crate::plan_phase::Handover;
@@ -89,11 +89,14 @@ impl Resource for PatchResource {
         request: Plan<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<PatchModel>, Diagnostics> {
-        let prior = request.prior.as_ref();
-        let was_read = self.session.memory.has_refreshed(prior.map(|prior| &prior.id));
+        let id = request.prior.as_ref().map(|prior| prior.id.clone());
+        let was_read = self.session.reads.has_refreshed(id.as_ref());
         let handover = Handover::of(&request.planned_private, was_read)?;
         let mut planned = plan::plan(&handover.phase, &self.session, request, notices).await?;
         handover.end(&mut planned.private, notices)?;
+        if let Some(id) = id.as_ref().and_then(Value::as_str) {
+            self.session.ledger.note_returned(id, &planned.private);
+        }
         Ok(planned)
     }
 

@@ -7,12 +7,13 @@ use k8sconnect_cluster::{Cluster, Connection, Pool};
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
+use crate::apply_slots::ApplySlots;
 use crate::cluster_identity::Shown;
 use crate::connect::{ClusterModel, ConnectionOrigin, Directory, Reach};
-use crate::memory::Memory;
 use crate::messages;
 use crate::messages::unread::NoConnection;
-use crate::turns::Turns;
+use crate::plan_ledger::PlanLedger;
+use crate::read_cache::ReadCache;
 
 /// How a resource is found by what state names.
 pub(crate) enum Entry {
@@ -31,8 +32,9 @@ pub(crate) struct Session {
     directory: RwLock<Directory>,
     is_configured: AtomicBool,
     has_warned_of_credential: AtomicBool,
-    pub(crate) memory: Memory,
-    pub(crate) turns: Turns,
+    pub(crate) reads: ReadCache,
+    pub(crate) ledger: PlanLedger,
+    pub(crate) slots: ApplySlots,
     pub(crate) unidentified: Shown,
 }
 
@@ -48,7 +50,7 @@ impl Session {
     /// reads objects, and folds the two. It validates in the apply too, which reads nothing.
     pub(crate) fn stored_credential(&self, cluster: &Value<ClusterModel>) -> Option<Diagnostic> {
         let is_applying =
-            self.is_configured.load(Ordering::Relaxed) && !self.memory.has_refreshed(None);
+            self.is_configured.load(Ordering::Relaxed) && !self.reads.has_refreshed(None);
         if is_applying || !cluster.known()?.has_credential() {
             return None;
         }

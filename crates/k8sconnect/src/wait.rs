@@ -110,7 +110,7 @@ impl Resource for WaitResource {
         notices: &mut Diagnostics,
     ) -> Result<Planned<WaitModel>, Diagnostics> {
         let prior = request.prior.as_ref();
-        let was_read = self.session.memory.has_refreshed(prior.map(|prior| &prior.id));
+        let was_read = self.session.reads.has_refreshed(prior.map(|prior| &prior.id));
         let handover = Handover::of(&request.planned_private, was_read)?;
         let mut planned = plan::plan(&handover.phase, &self.session, request, notices).await?;
         handover.end(&mut planned.private, notices)?;

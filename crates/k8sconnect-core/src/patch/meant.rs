@@ -29,11 +29,6 @@ impl Outcome {
         self.reached().collect()
     }
 
-    /// Those of them that are in the reach of another patch too.
-    pub fn meets(&self, reach: &FieldSet) -> Vec<FieldPath> {
-        self.reached().filter(|path| overlaps(reach, path)).collect()
-    }
-
     /// The list or map that whoever wrote holds as a whole, and that a field is a part of.
     pub fn whole_around(&self, path: &FieldPath) -> Option<FieldPath> {
         whole_around(&self.wholes, path)
@@ -102,6 +97,11 @@ pub(super) fn whole_around(wholes: &FieldSet, path: &FieldPath) -> Option<FieldP
 fn whole(leaves: &Projection) -> impl Iterator<Item = &FieldPath> {
     let whole = leaves.0.iter().filter(|(_, leaf)| Extent::of(leaf) == Extent::Whole);
     whole.map(|(path, _)| path).filter(|path| !path.names_its_item())
+}
+
+/// The fields in the reach of one patch that are in the reach of another one too.
+pub fn common_fields(reach: &FieldSet, other: &FieldSet) -> BTreeSet<FieldPath> {
+    reach.members().into_iter().filter(|path| overlaps(other, path)).collect()
 }
 
 /// Whether a field is meant, a part of it, or the whole that it is a part of.

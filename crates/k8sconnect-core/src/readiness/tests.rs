@@ -295,14 +295,3 @@ fn a_value_or_a_condition_that_changed_is_no_loss_and_one_that_vanished_is() {
     assert!(values.is_lost(&vanished) && condition.is_lost(&vanished));
     assert!(!Goal::Rollout.is_lost(&vanished));
 }
-
-#[test]
-fn what_a_write_leaves_out_is_missing_unless_it_comes_with_the_status() {
-    let values = Goal::Shows(Sign::Values(vec![(path("data.a"), "x".into())]));
-    assert_eq!(values.missing_in(&json!({"data": {"a": "x"}})), None);
-    let other = values.missing_in(&json!({"data": {"a": "y"}})).unwrap();
-    assert_eq!(other, "`data.a` is `y`, not `x`");
-    let field = Goal::Shows(Sign::Field(path("status.n")));
-    assert_eq!(field.missing_in(&json!({})), None);
-    assert_eq!(Goal::Shows(Sign::condition("Ready")).missing_in(&json!({})), None);
-}

@@ -10,10 +10,23 @@ use k8sconnect_core::rejection::Status;
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
-use super::paragraphs;
 use super::refusal::{Subject, said};
+use super::{paragraphs, patch};
+use crate::plan_ledger::Conflict;
 
 const MOVED: &str = "moved {\n    from = OLD_ADDRESS\n    to   = NEW_ADDRESS\n  }";
+
+/// How the plans of two addresses contradict each other.
+pub(crate) fn conflict(key: &ObjectKey, conflict: &Conflict) -> Diagnostic {
+    match conflict {
+        Conflict::DeletedAndKept => destroyed_and_made(key),
+        Conflict::OwnedTwice => held_twice(key),
+        Conflict::CreatedTwice => made_twice(key),
+        Conflict::CreatedAndPatched => made_and_patched(key),
+        Conflict::PatchedTwice(fields) => patch::wanted_twice(key, fields),
+        Conflict::PatchKept(fields) => patch::held_by_patches(key, fields, patch::Stage::New),
+    }
+}
 
 /// One address destroys what another takes over, in the same run.
 pub(crate) fn destroyed_and_made(key: &ObjectKey) -> Diagnostic {

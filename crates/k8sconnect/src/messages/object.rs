@@ -256,8 +256,8 @@ pub(crate) fn not_there_at_apply(key: &ObjectKey, why: &NotYet, waited: Duration
 const SORTED: &str = "The data source `k8sconnect_yaml_scoped` sorts a file of many objects for \
                       that.";
 
-/// Those who wait hold all the turns that there are.
-pub(crate) fn no_turns(key: &ObjectKey, why: &NotYet, waited: Duration) -> Diagnostic {
+/// Every slot of the apply waits.
+pub(crate) fn slots_exhausted(key: &ObjectKey, why: &NotYet, waited: Duration) -> Diagnostic {
     Diagnostic::error(
         format!("{key} made room for others and was not created"),
         format!(

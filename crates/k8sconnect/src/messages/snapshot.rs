@@ -202,7 +202,7 @@ fn object_messages() -> Vec<Diagnostic> {
         object::planned_before_its_kind(key),
         object::planned_before_its_definition(key),
         object::not_there_at_apply(key, &namespace, long),
-        object::no_turns(key, &kind, long),
+        object::slots_exhausted(key, &kind, long),
         object::no_such_kind(key, Some("Deployment"), ownership::Whose::Object),
         object::no_such_kind(key, None, ownership::Whose::Patch),
         served::kind_unserved(key),

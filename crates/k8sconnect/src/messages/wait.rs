@@ -190,21 +190,6 @@ pub(crate) fn it_is_lost(key: &ObjectKey, goal: &Goal) -> Diagnostic {
     )
 }
 
-/// The same plan takes away what is waited for.
-pub(crate) fn withheld(asked: &Asked, why: &str) -> Diagnostic {
-    let (key, goal) = (&asked.key, named(&asked.goal));
-    Diagnostic::warning(
-        format!("{key} will not have {goal} once this plan is applied"),
-        format!(
-            "The same plan changes the object, and then {why}. The wait goes on until somebody else \
-             sets it, or until its `timeout` of {} is up.\n\n\
-             If nobody else does, remove this `k8sconnect_wait`, or wait for what the object will \
-             have.",
-            asked.timeout_text
-        ),
-    )
-}
-
 /// Another object has its name.
 pub(crate) fn recreated(key: &ObjectKey) -> Diagnostic {
     Diagnostic::warning(

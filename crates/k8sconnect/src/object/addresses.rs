@@ -1,22 +1,23 @@
 //! Whether the addresses of one configuration agree about one object.
 //!
-//! What one address destroys another must not lose, and no object has two addresses. Terraform
-//! plans each address by itself, so this rests on what the plans of one process note.
+//! An address must not destroy what another one keeps, and no object has two addresses. Terraform
+//! plans each address by itself, so each plan enters its action into the plan ledger.
 
 use k8sconnect_core::identity::{Gvk, ObjectKey};
 use tfplugin::{Diagnostics, Planned};
 
 use super::model::ObjectModel;
-use crate::memory::{Claim, Intent};
+use crate::connect::Reach;
 use crate::messages;
+use crate::plan_ledger::{Address, Fact, Name, PlannedAction, Target};
 use crate::session::Session;
 
-/// The address that holds an object.
+/// The address that has an object in state.
 pub(super) struct Holder {
     key: ObjectKey,
     id: String,
     uid: String,
-    protected: bool,
+    prior: ObjectModel,
 }
 
 impl Holder {
@@ -29,44 +30,51 @@ impl Holder {
             key: ObjectKey { gvk, namespace, name: object.name.as_str()?.to_owned() },
             id: prior.id.as_str()?.to_owned(),
             uid: prior.uid.as_str().filter(|uid| !uid.is_empty())?.to_owned(),
-            protected: prior.delete_protection.known() == Some(&true),
+            prior: prior.clone(),
         })
     }
 
-    /// Notes what is planned for its object, and refuses what contradicts another address.
+    /// Enters what is planned for the object, and refuses what contradicts another address.
     pub(super) fn plans(
         &self,
         session: &Session,
         planned: &Planned<ObjectModel>,
     ) -> Result<(), Diagnostics> {
-        let intent = match planned.requires_replace.is_empty() {
-            true => Intent::Keep,
-            false if session.memory.is_left_behind(&self.uid) => Intent::MoveOn,
-            false => Intent::Remake,
+        let (ledger, uid) = (&session.ledger, || self.uid.clone());
+        let action = match planned.requires_replace.is_empty() {
+            true => PlannedAction::Keep,
+            false if ledger.knows(&Fact::Renamed(uid())) => PlannedAction::Rename,
+            false => PlannedAction::Replace,
         };
-        claim(session, &self.key, &self.uid, Some(&self.id), intent)?;
-        if self.protected {
-            session.memory.note_protected(&self.uid);
+        enter(session, &self.key, &self.uid, Address::InState(self.id.clone()), action)?;
+        if self.prior.delete_protection.known() == Some(&true) {
+            ledger.note(Fact::Protected(uid()));
         }
-        session.memory.note_handed_on(&planned.private, &self.id);
+        ledger.note_returned(&self.id, &planned.private);
+        let state = &planned.state;
+        if !state.writes_the_same(&self.prior)
+            && let Ok(Reach::Ready(connection)) = session.reach(&state.cluster, &state.cluster_name)
+        {
+            ledger.note(Fact::Changed(Name::new(&connection.host, &self.key)));
+        }
         Ok(())
     }
 }
 
-/// Notes what the address that gave an object this id plans for it, or one that holds none.
-pub(super) fn claim(
+/// Enters what an address plans for the object with this UID.
+pub(super) fn enter(
     session: &Session,
     key: &ObjectKey,
     uid: &str,
-    id: Option<&str>,
-    intent: Intent,
+    by: Address,
+    action: PlannedAction,
 ) -> Result<(), Diagnostics> {
     if uid.is_empty() {
         return Ok(());
     }
-    match session.memory.claim_object(uid, id, intent) {
-        Claim::Clear => Ok(()),
-        Claim::Lost => Err(messages::addresses::destroyed_and_made(key).into()),
-        Claim::HeldTwice => Err(messages::addresses::held_twice(key).into()),
+    if let Address::InState(_) = by {
+        session.ledger.note(Fact::InState(uid.to_owned()));
     }
+    let entered = session.ledger.plan(Target::Object(uid.to_owned()), by, action);
+    entered.map_err(|conflict| messages::addresses::conflict(key, &conflict).into())
 }

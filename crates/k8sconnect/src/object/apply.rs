@@ -33,6 +33,7 @@ use crate::connect::Reach;
 use crate::leaves;
 use crate::leaves::ProjectionMap;
 use crate::messages::addresses::Aftermath;
+use crate::plan_ledger::{Fact, Name};
 use crate::session::Session;
 use crate::terms::{Adoption, Terms};
 use crate::{MANAGER, messages};
@@ -53,8 +54,8 @@ pub(crate) async fn create(
     let work = Work::begin(session, &planned, &config, None, notices).await?;
     let made = creation::make(&work).await;
     let (host, key) = (work.cluster.host(), work.manifest.key());
-    let deleted =
-        work.terms.adoption == Adoption::TakeOver && session.memory.has_deleted(host, key);
+    let deleted = work.terms.adoption == Adoption::TakeOver
+        && session.ledger.knows(&Fact::Deleted(Name::new(host, key)));
     let made = made.map_err(|mut refused| {
         if deleted {
             refused.push(messages::addresses::deleted_before_taken(key, Aftermath::NotThere));
@@ -91,15 +92,10 @@ pub(crate) async fn update(
 ) -> Outcome {
     let Update { prior, planned, private, config } = request;
     let held = Held::load(prior, &private)?;
-    if held.model.yaml_body == planned.yaml_body
-        && held.model.yaml_body_wo_version == planned.yaml_body_wo_version
-        && held.model.ignore_fields == planned.ignore_fields
-        && held.model.managed_state_projection == planned.managed_state_projection
-    {
-        // Only the way to the cluster changed, or nothing that the cluster could tell.
+    if planned.writes_the_same(&held.model) {
         return Ok(Applied { state: planned, private, identity: None });
     }
-    let _turn = session.turns.begin();
+    let _slot = session.slots.take();
     let recorded = Some(held.recorded());
     let work = Work::begin(session, &planned, &config, recorded, notices).await?;
     let location = held.location(&work.cluster).await?;
@@ -157,7 +153,7 @@ impl<'a> Work<'a> {
         loop {
             let written = self.cluster.apply(location, &apply).await;
             let late = matches!(&written, Err(Error::Refused(status)) if status.blames_the_body())
-                && self.session.memory.redefines(self.cluster.host(), &location.kind)
+                && self.session.ledger.redefines(self.cluster.host(), &location.kind)
                 && Instant::now() < deadline;
             if !late {
                 let Err(error) = written else {
@@ -172,7 +168,7 @@ impl<'a> Work<'a> {
     /// What the server warned of and the plan has not told.
     fn untold(&self, answer: &Answer) -> Vec<String> {
         let (host, key) = (self.cluster.host(), self.manifest.key());
-        self.session.memory.untold_of(host, key, &answer.warnings)
+        self.session.ledger.new_warnings(host, key, &answer.warnings)
     }
 
     /// Brings the answer together with what was planned, and keeps both.

@@ -20,7 +20,6 @@ use super::whose::{Whose, whose};
 use crate::cluster_identity::Opened;
 use crate::messages;
 use crate::messages::blast::Fate;
-use crate::session::Session;
 
 /// How long a plan is held up by counting.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -28,7 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Tells what goes along, in the cluster that state names. Costs nothing for kinds that take nothing
 /// along.
 pub(crate) async fn tell(
-    session: &Session,
     held: &Held,
     opened: Option<&Opened>,
     fate: Fate,
@@ -37,7 +35,6 @@ pub(crate) async fn tell(
     let Some(vessel) = Vessel::of(&held.key().gvk) else {
         return;
     };
-    session.memory.note_counted(held.uid());
     let told = match live_of(opened, held).await {
         Ok(Some((cluster, live))) => count(&cluster, held.key(), vessel, fate, &live).await,
         Ok(None) => return,
@@ -46,21 +43,17 @@ pub(crate) async fn tell(
     notices.extend(worded(held.key(), vessel, fate, told));
 }
 
-/// Tells what goes along with an object of ours that a creation is to follow: a tainted one. Of
-/// other replacements it was told before.
+/// Reports what goes along with a tainted object. The first plan of another replacement has reported
+/// it.
 pub(crate) async fn tell_of_predecessor(
     asked: &Asked<'_>,
     key: &ObjectKey,
     live: &Json,
     notices: &mut Diagnostics,
 ) {
-    let uid = live["metadata"]["uid"].as_str().unwrap_or_default();
     let Some(vessel) = Vessel::of(&key.gvk) else {
         return;
     };
-    if asked.session.memory.was_counted(uid) {
-        return;
-    }
     let cluster = asked.cluster().until(Instant::now() + PATIENCE);
     let told = count(&cluster, key, vessel, Fate::Replaced, live).await;
     notices.extend(worded(key, vessel, Fate::Replaced, told));

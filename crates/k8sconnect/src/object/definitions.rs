@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use k8sconnect_cluster::{Cluster, Kind, Location, NotYet, Placed};
 use k8sconnect_core::identity::{Gvk, ObjectKey};
+use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
 use crate::place::place;
+use crate::plan_ledger::{Fact, Name};
 use crate::plan_phase::PlanPhase;
 use crate::session::Session;
 
@@ -22,27 +24,61 @@ const SERVED_SOON: Duration = Duration::from_secs(15);
 
 /// Notes that this process has made, changed or deleted an object, which may be a definition.
 pub(super) fn note_written(session: &Session, cluster: &Cluster, location: &Location) {
-    let definition = Gvk::definition();
-    let gvk = &location.kind.gvk;
-    if gvk.group != definition.group || gvk.kind != definition.kind {
+    if !is_definition(&location.kind.gvk) {
         return;
     }
     if let Some((_, group)) = location.name.split_once('.') {
-        session.memory.note_defined(cluster.host(), group);
+        session.ledger.note(written(cluster, group));
         cluster.forget_kinds(group);
     }
 }
 
-/// Whether the definition of a kind is planned to be made, and has not been made yet.
+fn is_definition(gvk: &Gvk) -> bool {
+    let definition = Gvk::definition();
+    gvk.group == definition.group && gvk.kind == definition.kind
+}
+
+fn written(cluster: &Cluster, group: &str) -> Fact {
+    Fact::DefinitionWritten { host: cluster.host().to_string(), group: group.to_owned() }
+}
+
+/// Notes which versions a planned change of a CRD changes. Without the object before and after the
+/// change it may be any.
+pub(super) fn note_change(
+    session: &Session,
+    cluster: &Cluster,
+    key: &ObjectKey,
+    sides: Option<[&Json; 2]>,
+) {
+    if !is_definition(&key.gvk) {
+        return;
+    }
+    let name = Name::new(cluster.host(), key);
+    let redefined = |version| session.ledger.note(Fact::Redefined(name.clone(), version));
+    let Some(sides) = sides else {
+        redefined(None);
+        return;
+    };
+    let [before, after] =
+        sides.map(|it| it["spec"]["versions"].as_array().map_or(&[][..], |it| it));
+    for version in before.iter().chain(after) {
+        if !(before.contains(version) && after.contains(version)) {
+            redefined(version["name"].as_str().map(ToOwned::to_owned));
+        }
+    }
+}
+
+/// Whether this run creates the CRD of a kind, and has not created it yet.
 pub(super) fn is_to_be_remade(
     phase: &PlanPhase,
     session: &Session,
     cluster: &Cluster,
     kind: &Kind,
 ) -> bool {
-    let (memory, host) = (&session.memory, cluster.host());
-    let key = ObjectKey { gvk: Gvk::definition(), namespace: None, name: kind.definition_name() };
-    memory.is_made(host, &key) && !memory.has_defined(host, &kind.gvk.group) && !phase.is_apply()
+    let created = Fact::Created(Name::of_definition(cluster.host(), kind));
+    session.ledger.knows(&created)
+        && !session.ledger.knows(&written(cluster, &kind.gvk.group))
+        && !phase.is_apply()
 }
 
 /// Whether another definition than the one that the server answers by will judge what is planned. Only
@@ -53,10 +89,9 @@ pub(super) fn is_to_change(
     kind: &Kind,
     phase: &PlanPhase,
 ) -> bool {
-    let (memory, host) = (&session.memory, cluster.host());
     *phase == PlanPhase::Plan
-        && memory.redefines(host, kind)
-        && !memory.has_defined(host, &kind.gvk.group)
+        && session.ledger.redefines(cluster.host(), kind)
+        && !session.ledger.knows(&written(cluster, &kind.gvk.group))
 }
 
 /// Finds the kind of what is to be made. In an apply, one that has a definition is waited for.
@@ -71,9 +106,9 @@ pub(super) async fn placed(
     let Placed::NotYet(NotYet::Kind { .. }) = &placed else {
         return Ok(placed);
     };
-    let written = session.memory.has_defined(cluster.host(), &key.gvk.group);
+    let is_written = session.ledger.knows(&written(cluster, &key.gvk.group));
     let expected =
-        written || phase.is_apply() && matches!(cluster.is_defined(&key.gvk).await, Ok(true));
+        is_written || phase.is_apply() && matches!(cluster.is_defined(&key.gvk).await, Ok(true));
     if !expected {
         return Ok(placed);
     }

@@ -24,10 +24,10 @@ use super::unread;
 use super::whose::{Whose, uid_of, whose};
 use crate::cluster_identity::Opened;
 use crate::look::{Unserved, unserved};
-use crate::memory::Intent;
 use crate::messages;
 use crate::messages::blast::Fate;
 use crate::messages::refusal::Subject;
+use crate::plan_ledger::{Address, Fact, Name, PlannedAction};
 use crate::resource::retry::Tries;
 use crate::session::Session;
 use crate::terms::{Protection, Stuck};
@@ -51,11 +51,12 @@ pub(crate) async fn plan(
         let location = held.location(&opened.cluster).await?;
         unread::read(opened, &held, &location).await?;
     }
-    addresses::claim(session, held.key(), held.uid(), Some(held.id()), Intent::Destroy)?;
+    let address = Address::InState(held.id().to_owned());
+    addresses::enter(session, held.key(), held.uid(), address, PlannedAction::Destroy)?;
     match held.terms.deletion.protection {
         Protection::Protected => Err(messages::deletion::protected(held.key()).into()),
         Protection::None | Protection::Untold => {
-            blast::tell(session, &held, opened.as_ref(), Fate::Destroyed, notices).await;
+            blast::tell(&held, opened.as_ref(), Fate::Destroyed, notices).await;
             Ok(request.private)
         }
     }
@@ -66,7 +67,7 @@ pub(crate) async fn delete(
     request: Delete<ObjectModel>,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
-    let _turn = session.turns.begin();
+    let _slot = session.slots.take();
     let held = Held::load(request.prior, &request.private)?;
     let key = held.key();
     if held.terms.deletion.protection == Protection::Protected {
@@ -107,7 +108,7 @@ pub(crate) async fn delete(
                 notices.push(messages::object::replaced_by_others(key));
                 return Ok(());
             }
-            Whose::AnotherState(id) if session.memory.has_created(&id) => {
+            Whose::AnotherState(id) if session.ledger.knows(&Fact::OwnId(id.clone())) => {
                 notices.push(messages::object::taken_over_in_this_run(key));
                 return Ok(());
             }
@@ -116,11 +117,12 @@ pub(crate) async fn delete(
                 return Ok(());
             }
         }
-        if session.memory.is_being_taken(uid_of(&live), held.id()) {
+        // An object that was read here is tainted, and its own address creates it again.
+        if session.ledger.is_adopted(uid_of(&live)) && !session.reads.has_read(held.id()) {
             return Err(messages::addresses::destroyed_and_made(key).into());
         }
         if held.model.adopt.known() != Some(&true) {
-            session.memory.note_deleted(cluster.host(), &location.key());
+            session.ledger.note(Fact::Deleted(Name::new(cluster.host(), &location.key())));
         }
         let deletion = Deletion {
             uid: uid_of(&live),

@@ -54,6 +54,15 @@ impl ObjectModel {
             ..Self::default()
         }
     }
+
+    /// Whether an apply of this plan has nothing to write: at most the connection changes, or what
+    /// the cluster never sees.
+    pub(crate) fn writes_the_same(&self, prior: &Self) -> bool {
+        self.yaml_body == prior.yaml_body
+            && self.yaml_body_wo_version == prior.yaml_body_wo_version
+            && self.ignore_fields == prior.ignore_fields
+            && self.managed_state_projection == prior.managed_state_projection
+    }
 }
 
 impl ObjectRef {

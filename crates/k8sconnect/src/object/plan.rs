@@ -20,16 +20,17 @@ use tfplugin::{AttributePath, Diagnostic, Diagnostics, Plan, Planned, Value};
 
 use super::blast;
 use super::body::{self, Given};
+use super::definitions;
 use super::held::Held;
 use super::identity;
 use super::model::ObjectModel;
 use super::unread;
 use crate::cluster_identity::{ClusterIdentity, Opened};
 use crate::connect::Reach;
-use crate::memory::Outlook;
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
+use crate::plan_ledger::Fact;
 use crate::plan_phase::{PlanPhase, PlanRecord};
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
@@ -49,7 +50,7 @@ pub(crate) async fn plan(
     let held = prior.map(|prior| Held::load(prior, &private)).transpose()?;
     let identify = held.is_none();
     let predecessor = match identify {
-        true => session.memory.replaced_by(&private),
+        true => session.ledger.replaced_by(&private),
         false => None,
     };
     let planned = |state| {
@@ -66,7 +67,7 @@ pub(crate) async fn plan(
             notices.push(messages::object::body_unknown());
             if let Some(held) = &held {
                 leave_open(session, &config, held, notices).await?;
-                if let Some(live) = session.memory.look_up(held.id()) {
+                if let Some(live) = session.reads.get(held.id()) {
                     tell_at_stake(held, &live, notices)?;
                 }
             }
@@ -112,11 +113,11 @@ pub(crate) async fn plan(
         }
         notices.push(messages::object::identity_changes(held.key(), &changes));
         tell_of_late_terms(&config, held, notices);
-        session.memory.note_held(held.uid());
+        session.ledger.note(Fact::InState(held.uid().to_owned()));
         if !held.key().is_namesake(desired.key(), lives_in(held)) {
-            session.memory.note_left_behind(held.uid());
+            session.ledger.note(Fact::Renamed(held.uid().to_owned()));
         }
-        blast::tell(session, held, in_state.as_ref(), Fate::Replaced, notices).await;
+        blast::tell(held, in_state.as_ref(), Fate::Replaced, notices).await;
         if let Some(opened) = &opened {
             let asked_by = (phase, session);
             tell_of_successor(asked_by, opened, &config, held, desired, &proposed, notices).await;
@@ -129,7 +130,7 @@ pub(crate) async fn plan(
     let (Some(terms), Reach::Ready(connection)) = (terms, reach) else {
         notices.push(messages::object::terms_unknown(&unknown));
         if let Some(held) = &held
-            && let Some(live) = session.memory.look_up(held.id())
+            && let Some(live) = session.reads.get(held.id())
         {
             tell_at_stake(held, &live, notices)?;
         }
@@ -165,9 +166,9 @@ pub(crate) async fn plan(
         Change::Replacement(state) => {
             protected(&config, held)?;
             let in_state = session.open_in_state(held.recorded(), notices).await?;
-            session.memory.note_held(held.uid());
+            session.ledger.note(Fact::InState(held.uid().to_owned()));
             tell_of_late_terms(&config, held, notices);
-            blast::tell(session, held, in_state.as_ref(), Fate::Replaced, notices).await;
+            blast::tell(held, in_state.as_ref(), Fate::Replaced, notices).await;
             let forcing = match desired.is_same_body(&held.manifest) {
                 true => Forcing::Ignoring,
                 false => Forcing::Body,
@@ -225,18 +226,15 @@ async fn opened(
     }
 }
 
-/// Notes that an object may become anything, for whoever waits for something of it.
+/// Compares the cluster, and notes that a CRD may become anything.
 async fn leave_open(
     session: &Session,
     config: &ObjectModel,
     held: &Held,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
-    if let Some(Opened { cluster, .. }) = opened(session, config, held, notices).await?
-        && let Ok(location) = held.location(&cluster).await
-    {
-        let (host, key) = (cluster.host(), location.key());
-        session.memory.note_changed(host, key, held.id(), &Outlook::Open);
+    if let Some(Opened { cluster, .. }) = opened(session, config, held, notices).await? {
+        definitions::note_change(session, &cluster, held.key(), None);
     }
     Ok(())
 }
@@ -406,7 +404,7 @@ impl Asked<'_> {
     /// planned to change.
     fn is_redefined(&self, location: &Location, status: &Status) -> bool {
         status.blames_the_body()
-            && self.session.memory.redefines(self.cluster().host(), &location.kind)
+            && self.session.ledger.redefines(self.cluster().host(), &location.kind)
     }
 
     /// Judges its answer, and tells what is to be told. Only where a field that is no longer written may
@@ -451,7 +449,8 @@ impl Asked<'_> {
             let odd = planner.ignored_oddly(self.desired, &answer.object).map_err(unreadable)?;
             notices.extend(messages::terms::ignored_oddly(key, &odd));
         }
-        let warnings = self.session.memory.untold_of(self.cluster().host(), key, &answer.warnings);
+        let warnings =
+            self.session.ledger.new_warnings(self.cluster().host(), key, &answer.warnings);
         notices.extend(messages::object::warnings_about(self.desired, &warnings));
         notices.extend(messages::ownership::told(key, &decision.notices, Whose::Object));
         Ok(decision)

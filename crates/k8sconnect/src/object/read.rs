@@ -21,8 +21,9 @@ use crate::cluster_identity::Opened;
 use crate::connect::ConnectionOrigin;
 use crate::leaves;
 use crate::look::{Look, look_in_any_version};
-use crate::memory::Seen;
 use crate::messages;
+use crate::plan_ledger::{Fact, Name};
+use crate::read_cache::ReadObject;
 use crate::resource::refresh::Refresh;
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
@@ -83,11 +84,12 @@ pub(crate) async fn read(
         state.managed_state_projection = Value::Known(projection);
     }
     let uid = uid_of(&live).to_owned();
-    session.memory.note_mark(&uid, &live);
-    session.memory.keep(held.id(), &uid, Seen { live, condition });
+    session.ledger.note_id_annotation(&uid, &live);
+    session.ledger.note(Fact::InState(uid.clone()));
     if held.terms.deletion.protection == Protection::Protected {
-        session.memory.note_protected(&uid);
+        session.ledger.note(Fact::Protected(uid.clone()));
     }
+    session.reads.keep(held.id(), ReadObject { live, condition });
     state.uid = Value::Known(uid);
     Ok(ReadAnswer::Present { state, private, identity: None })
 }
@@ -126,7 +128,8 @@ async fn find(
             if !opened.identity.proves_absence_at_refresh() {
                 return Ok(opened.unconfirmed(key, other, notices));
             }
-            session.memory.note_recreated(opened.cluster.host(), location.key());
+            let name = Name::new(opened.cluster.host(), &location.key());
+            session.ledger.note(Fact::Superseded(name));
             return Ok(Refresh::Gone);
         }
         Whose::Unconfirmed => {
@@ -144,7 +147,7 @@ fn unread(
     mut held: Held,
     mut private: Private,
 ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
-    session.memory.note_looked_for(held.id());
+    session.reads.note_unreadable(held.id());
     held.stored.unread = true;
     held.stored.save(&mut private, &held.model)?;
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })

@@ -18,6 +18,7 @@ use super::{PATIENCE, upgrade};
 use crate::cluster_identity::{Opened, Recorded};
 use crate::connect::Reach;
 use crate::object::new_key;
+use crate::read_cache::PatchWrite;
 use crate::session::Session;
 use crate::{messages, place};
 use job::Job;
@@ -35,7 +36,7 @@ pub(crate) async fn create(
     let id = uuid::Uuid::new_v4().to_string();
     let key = new_key()?;
     let job = Job { work: &work, location: &location, id: &id, held: None, key: &key };
-    let done = job.run(plan::recall(session, &plan::slot(&work.patch, None))).await?;
+    let done = job.run(session.reads.take_patch_write(&config.address(None))).await?;
     let mut state = planned;
     state.id = Value::Known(id.clone());
     // The patch is made: whatever else goes wrong, state must know of it.
@@ -64,7 +65,7 @@ pub(crate) async fn update(
     };
     let unchanged = same == prior;
     let mut held = Held::load(prior, &private)?;
-    let recalled = plan::recall(session, held.id());
+    let recalled = session.reads.take_patch_write(&config.address(Some(held.id())));
     if unchanged && recalled.is_none() {
         // Only the way to the cluster changed, or nothing that the cluster could tell.
         return Ok(Applied { state: planned, private, identity: None });
@@ -74,7 +75,7 @@ pub(crate) async fn update(
     let location = held.location(&work.targets).await?;
     let work = work.at(&location);
     match &recalled {
-        Some((live, _)) => {
+        Some(PatchWrite { live, .. }) => {
             held.recover(live);
             upgrade::recover(&mut held, &work.targets, &location, live).await;
         }

@@ -18,7 +18,7 @@ use super::held::{Held, uid_of};
 use super::model::PatchModel;
 use super::note::Note;
 use super::outlook;
-use super::plan::{Reader, look};
+use super::plan::{Reader, enter_kept, look};
 use crate::look::{Unserved, unserved};
 use crate::messages;
 use crate::resource::retry::{Attempt, Tries};
@@ -36,8 +36,8 @@ pub(crate) async fn plan(
         let found = look(session, &targets, &held.key, Reader::Reconnected(&held)).await?;
         held.confirm(&opened, found.as_ref().map(|(_, live, _)| live))?;
     }
-    // Whoever takes its fields in the same run cannot know whether it goes first.
-    session.memory.note_planned(held.id(), "");
+    // A new patch that takes its fields in the same run cannot know whether it is destroyed first.
+    enter_kept(session, &held)?;
     notices.extend(outlook::end(session, &held).await);
     Ok(request.private)
 }

@@ -12,6 +12,7 @@ use tfplugin::{AttributePath, Diagnostic, Value, model};
 
 use crate::connect::ClusterModel;
 use crate::leaves::ProjectionMap;
+use crate::plan_ledger::{Address, Digest};
 use crate::{messages, place};
 
 model! {
@@ -72,6 +73,21 @@ impl PatchModel {
         .into_iter()
         .filter(|(_, _, text)| !text.is_null())
         .collect()
+    }
+
+    /// The address of this patch in the plan ledger. A patch without an id is known by its target and
+    /// its text.
+    pub(crate) fn address(&self, held: Option<&str>) -> Address {
+        if let Some(id) = held {
+            return Address::InState(id.to_owned());
+        }
+        let target = self.target.known().cloned().unwrap_or_default();
+        let target = [target.api_version, target.kind, target.namespace, target.name];
+        let target = target.iter().map(|part| part.as_str().unwrap_or_default());
+        let written = self.written();
+        let text =
+            written.iter().flat_map(|(_, name, text)| [*name, text.as_str().unwrap_or_default()]);
+        Address::New(Digest::of(target.chain(text)))
     }
 
     /// Former owners, path by path, as state knows them.

@@ -128,7 +128,7 @@ async fn whereabouts(session: &Session, held: &Held) -> Option<(Targets, Locatio
 
 /// The object as this process read it, or as it is now. Only the one that was patched tells.
 async fn last_seen(session: &Session, held: &Held) -> Option<Json> {
-    if let Some(live) = session.memory.look_up(held.id()) {
+    if let Some(live) = session.reads.get(held.id()) {
         return Some(live).filter(|live| held.is_same_object(live));
     }
     let (targets, location) = whereabouts(session, held).await?;

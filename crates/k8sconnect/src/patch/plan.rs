@@ -5,19 +5,21 @@ mod contest;
 mod target;
 
 use k8sconnect_cluster::{Location, Scope, Targets};
+use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::patch::{Kept, Patch};
-use serde_json::{Value as Json, json};
-use tfplugin::{AttributePath, Diagnostics, Plan, Planned, Private, Value};
+use serde_json::Value as Json;
+use tfplugin::{AttributePath, Diagnostics, Plan, Planned, Value};
 
 use super::held::Held;
 use super::model::PatchModel;
 use super::stored::SinceApply;
-use super::trial::{Remembered, Trial};
+use super::trial::Trial;
 use super::{foresight, outlook, upgrade};
 use crate::connect::Reach;
-use crate::memory::{Claim, Outlook};
-use crate::plan_phase::{self, PlanPhase};
+use crate::plan_ledger::{Address, Fact, Name, PlannedAction, Target};
+use crate::plan_phase::PlanPhase;
+use crate::read_cache::PatchWrite;
 use crate::session::Session;
 use crate::{leaves, messages};
 use asked::{Asked, settled};
@@ -38,10 +40,14 @@ pub(crate) async fn plan(
         requires_replace: vec![],
         identity: None,
     };
-    let trail = trail(&private, &config);
-    if let Some(held) = &held {
-        session.memory.note_planned(held.id(), &trail);
-    }
+    let address = config.address(held.as_ref().map(Held::id));
+    let predecessor = match &held {
+        Some(held) => {
+            enter_kept(session, held)?;
+            None
+        }
+        None => session.ledger.replaced_by(&private),
+    };
     let key = config.target.known().and_then(|target| target.key());
     if let (Some(held), Some(key)) = (&held, &key)
         && let changed = changed_parts(held, key)
@@ -66,7 +72,7 @@ pub(crate) async fn plan(
         }
         notices.push(messages::patch::another_target(&held.key, key));
         notices.extend(outlook::end(session, held).await);
-        foretell(session, &config, key, &trail, notices).await?;
+        foretell(session, &config, key, held.id(), notices).await?;
         let mut planned = planned(later(proposed, None));
         let part = |name| AttributePath::root("target").attribute(name);
         planned.requires_replace = changed.into_iter().map(part).collect();
@@ -88,7 +94,7 @@ pub(crate) async fn plan(
     let key = &held.as_ref().map_or(key, |held| &held.key).clone();
     if let Some(held) = held.as_ref().filter(|held| is_as_left(session, held, &proposed, &patch)) {
         let targets = Targets::from(&*session.cluster(&connection).await?);
-        claim(session, &targets, &held.location(&targets).await?.key())?;
+        enter(session, &targets, &held.location(&targets).await?.key(), &address)?;
         return Ok(planned(settled(proposed, held)));
     }
     let recorded = held.as_ref().map(Held::recorded);
@@ -116,7 +122,7 @@ pub(crate) async fn plan(
         Some((location, ..)) => location.key(),
         None => standing(&targets, key).await,
     };
-    claim(session, &targets, &means)?;
+    enter(session, &targets, &means, &address)?;
     let Some((location, live, seen)) = found else {
         notices.push(not_there(&targets, key).await);
         return Ok(planned(later(proposed, held.as_ref())));
@@ -127,7 +133,8 @@ pub(crate) async fn plan(
         upgrade::recover(held, &targets, &location, &live).await;
     }
     let (targets, location, patch) = (&targets, &location, &patch);
-    let asked = Asked { session, targets, location, patch, trail: &trail, phase };
+    let predecessor = predecessor.as_deref();
+    let asked = Asked { session, targets, location, patch, address, predecessor, phase };
     let adoption = Adoption::of(&config);
     let state = match &held {
         Some(held) => asked.change(held, proposed, live, seen, adoption, notices).await?,
@@ -145,22 +152,34 @@ fn is_as_left(session: &Session, held: &Held, proposed: &PatchModel, patch: &Pat
             && leaves::texts(&held.model.managed_state_projection) == Some(kept)
     };
     let target = held.stored.target.as_ref();
-    !session.memory.has_read(held.id())
+    !session.reads.has_read(held.id())
         && !held.stored.unread
         && settled(proposed.clone(), held) == held.model
         && target.is_some_and(|target| target.since_apply == SinceApply::Unchanged)
         && held.past().is_some_and(was_left)
 }
 
-/// Refuses to patch what another address of this run creates.
-fn claim(session: &Session, targets: &Targets, means: &ObjectKey) -> Result<(), Diagnostics> {
-    match session.memory.claim_target(targets.host(), means) {
-        Claim::HeldTwice => Err(messages::addresses::made_and_patched(means).into()),
-        Claim::Clear | Claim::Lost => Ok(()),
-    }
+/// Enters a patch of this object, and refuses one of an object that another address creates.
+fn enter(
+    session: &Session,
+    targets: &Targets,
+    key: &ObjectKey,
+    address: &Address,
+) -> Result<(), Diagnostics> {
+    let name = Target::Name(Name::new(targets.host(), key));
+    let patch = PlannedAction::Patch(FieldSet::default());
+    let entered = session.ledger.plan(name, address.clone(), patch);
+    entered.map_err(|conflict| messages::addresses::conflict(key, &conflict).into())
 }
 
-/// Notes that the target may become anything, for whoever waits for something of it.
+/// Enters a patch in state, and refuses it if a new patch takes it for tainted.
+pub(super) fn enter_kept(session: &Session, held: &Held) -> Result<(), Diagnostics> {
+    let (patch, address) = (held.id().to_owned(), Address::InState(held.id().to_owned()));
+    let entered = session.ledger.plan(Target::Patch(patch), address, PlannedAction::Keep);
+    entered.map_err(|conflict| messages::addresses::conflict(&held.key, &conflict).into())
+}
+
+/// Compares the cluster, and notes that the target may become anything.
 async fn leave_open(
     session: &Session,
     config: &PatchModel,
@@ -171,11 +190,7 @@ async fn leave_open(
         return Ok(());
     };
     let opened = session.open(&connection, Some(held.recorded()), notices).await?;
-    let targets = Targets::from(&*opened.cluster);
-    if let Ok(location) = held.location(&targets).await {
-        let (host, key) = (targets.host(), location.key());
-        session.memory.note_changed(host, key, held.id(), &Outlook::Open);
-    }
+    session.ledger.note(Fact::Changed(Name::new(opened.cluster.host(), &held.key)));
     Ok(())
 }
 
@@ -185,7 +200,7 @@ async fn foretell(
     session: &Session,
     config: &PatchModel,
     key: &ObjectKey,
-    trail: &str,
+    predecessor: &str,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     let (Some(patch), Reach::Ready(connection)) =
@@ -199,7 +214,8 @@ async fn foretell(
             let patch = settled_in(&location, patch, notices, None);
             let (targets, location, patch) = (&targets, &location, &patch);
             let phase = &PlanPhase::Plan;
-            let asked = Asked { session, targets, location, patch, trail, phase };
+            let (address, predecessor) = (config.address(None), Some(predecessor));
+            let asked = Asked { session, targets, location, patch, address, predecessor, phase };
             let adoption = Adoption::of(config);
             asked.creation(PatchModel::default(), live, adoption, notices).await.map(drop)
         }
@@ -283,35 +299,10 @@ pub(crate) fn read(
     }
 }
 
-/// Keeps what the write needs, which may follow in this process: the object, and what the server
-/// said of the patch.
-fn remember(session: &Session, patch: &Patch, id: Option<&str>, live: &Json, trial: &Trial) {
-    let kept = json!({"live": live, "answer": trial.answer, "manager": trial.manager});
-    session.memory.keep_for_write(&slot(patch, id), kept);
-}
-
-/// Hands over what a plan of this process kept.
-pub(crate) fn recall(session: &Session, slot: &str) -> Option<(Json, Remembered)> {
-    let mut kept = session.memory.recall_for_write(slot)?;
-    let manager = kept["manager"].as_str()?.to_owned();
-    Some((kept["live"].take(), Remembered { answer: kept["answer"].take(), manager }))
-}
-
-/// How the two halves of a replacement know each other: Terraform hands what the plan of the old
-/// patch kept to that of the new one. Where nothing is kept, the configuration must do.
-fn trail(private: &Private, config: &PatchModel) -> String {
-    match plan_phase::kept(private).as_slice() {
-        [] => format!("{:?} {:?}", config.target, config.written()),
-        kept => format!("{kept:?}"),
-    }
-}
-
-/// A patch without an id is known by what it says of which object.
-pub(crate) fn slot(patch: &Patch, id: Option<&str>) -> String {
-    match id {
-        Some(id) => id.to_owned(),
-        None => format!("{:?} {:?}", patch.key(), patch.form()),
-    }
+/// Keeps what the write needs, which may follow in this process.
+fn remember(session: &Session, address: Address, live: &Json, trial: &Trial) {
+    let (live, answer, manager) = (live.clone(), trial.answer.clone(), trial.manager.clone());
+    session.reads.keep_patch_write(address, PatchWrite { live, answer, manager });
 }
 
 /// What is planned where only the apply can tell.

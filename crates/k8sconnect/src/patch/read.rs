@@ -3,6 +3,7 @@
 //! Nothing is written, neither to the cluster nor to what is kept of the last write.
 
 use k8sconnect_cluster::{Cluster, Location, Targets};
+use k8sconnect_core::plan::Condition;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
@@ -15,6 +16,7 @@ use crate::cluster_identity::ClusterIdentity;
 use crate::connect::ConnectionOrigin;
 use crate::look::{Look, look};
 use crate::object::new_key;
+use crate::read_cache::ReadObject;
 use crate::resource::refresh::Refresh;
 use crate::session::Session;
 use crate::{leaves, messages};
@@ -67,7 +69,7 @@ pub(crate) async fn read(
         });
         held.stored.save(&mut private)?;
     }
-    session.memory.keep_target(held.id(), live);
+    session.reads.keep(held.id(), ReadObject { live, condition: Condition::Otherwise });
     Ok(ReadAnswer::Present { state, private, identity: None })
 }
 
@@ -162,7 +164,7 @@ fn unread(
     mut held: Held,
     mut private: Private,
 ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
-    session.memory.note_looked_for(held.id());
+    session.reads.note_unreadable(held.id());
     held.stored.unread = true;
     held.stored.save(&mut private)?;
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })

@@ -197,12 +197,6 @@ impl Trial {
     }
 }
 
-/// An answer that is there already.
-pub(crate) struct Remembered {
-    pub(crate) answer: Json,
-    pub(crate) manager: String,
-}
-
 impl Surgery<'_> {
     /// Asks what the patch would do to the object that was read.
     pub(crate) async fn attempt(&self, live: &Json) -> Result<Attempt<Trial>, Diagnostics> {
@@ -284,12 +278,12 @@ impl Surgery<'_> {
     pub(crate) async fn resume(
         &self,
         live: &Json,
-        remembered: Remembered,
+        answer: Json,
+        manager: String,
     ) -> Result<Attempt<Trial>, Diagnostics> {
         let Attempt::Done((script, shape)) = self.prepare(live).await? else {
             return Ok(Attempt::Conflict);
         };
-        let Remembered { answer, manager } = remembered;
         self.judge(live, answer, manager, vec![], script, shape).map(Attempt::Done)
     }
 

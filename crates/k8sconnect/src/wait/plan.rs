@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use k8sconnect_cluster::Cluster;
 use k8sconnect_core::readiness::Goal;
-use tfplugin::{Data, Diagnostics, FromData, Plan, Planned, Value};
+use tfplugin::{Diagnostics, FromData, Plan, Planned, Value};
 use tokio::time::Instant;
 
 use super::asked::Asked;
@@ -20,10 +20,9 @@ use super::read::{Look, look};
 use super::recorded;
 use super::stored::Stored;
 use crate::connect::Reach;
-use crate::memory::Outlook;
+use crate::plan_ledger::{Fact, Name};
 use crate::plan_phase::PlanPhase;
 use crate::session::Session;
-use crate::{dynamic, messages};
 
 /// What a plan looks at by itself is worth a moment.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -54,10 +53,6 @@ pub(crate) async fn plan(
     let result = match asked.filter(|_| is_known(&config)) {
         None => Value::Unknown,
         Some(asked) => {
-            let touch = touched(session, &config, &asked, &prior.result);
-            if let (Some(Touch::Withheld(why)), true) = (&touch, *phase == PlanPhase::Plan) {
-                notices.push(messages::wait::withheld(&asked, why));
-            }
             let last = Stored::load(&private)?;
             let failed = last.has_failed();
             // What was planned as a change and comes to none, by what is known now, had something
@@ -65,7 +60,7 @@ pub(crate) async fn plan(
             let may_apply = *phase != PlanPhase::Plan;
             let is_same = is_same(&prior, &proposed);
             let unseen = last.unread || (may_apply && is_same);
-            let was_read = prior.id.as_str().is_some_and(|id| session.memory.has_read(id));
+            let was_read = prior.id.as_str().is_some_and(|id| session.reads.has_read(id));
             let cluster = match is_same && !unseen && !was_read {
                 // Nothing is asked without a refresh where nothing is to be done.
                 true => None,
@@ -74,7 +69,7 @@ pub(crate) async fn plan(
             if waits_again(session, &prior, &config) {
                 awaited
             } else if failed
-                || touch.is_some()
+                || is_touched(session, &config, &asked)
                 || (unseen && is_lost(cluster.as_deref(), &asked, &last).await)
             {
                 Value::Unknown
@@ -129,62 +124,19 @@ async fn is_lost(cluster: Option<&Cluster>, asked: &Asked, last: &Stored) -> boo
     }
 }
 
-/// What a run does to the object that makes its wait necessary.
-enum Touch {
-    /// It makes the object, or changes or mends what the wait is about.
-    Changed,
-    /// It changes the object so that what is waited for will not be there, and why not.
-    Withheld(String),
-}
-
-/// Whether this run makes the object, changes what the last wait handed on, or puts leaves of it
-/// right that are among the triggers: what somebody else changed meanwhile and is now changed back
-/// leaves no trace in them. Terraform plans what a wait refers to before the wait.
-fn touched(
-    session: &Session,
-    config: &WaitModel,
-    asked: &Asked,
-    handed_on: &Value<Data>,
-) -> Option<Touch> {
-    if asked.goal == Goal::Deleted {
-        return None;
-    }
+/// Whether this run creates the object, or changes it for a wait that depends on its fields: because
+/// of its result or its triggers. Where this run sets back what another manager has changed, the
+/// triggers show nothing. Terraform plans what a wait refers to before the wait.
+fn is_touched(session: &Session, config: &WaitModel, asked: &Asked) -> bool {
     let Ok(Reach::Ready(connection)) = session.reach(&config.cluster, &config.cluster_name) else {
-        return None;
+        return false;
     };
-    let outlooks = session.memory.outlooks(&connection.host, &asked.key);
-    if outlooks.iter().any(|outlook| hands_on_otherwise(asked, outlook, handed_on)) {
-        // Of several changes none tells what the others leave.
-        return Some(match outlooks.as_slice() {
-            [Outlook::Told { next, .. }] => {
-                asked.goal.missing_in(next).map_or(Touch::Changed, Touch::Withheld)
-            }
-            _ => Touch::Changed,
-        });
-    }
-    let triggers = config.triggers.known().into_iter().flatten();
-    let triggers = triggers.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-    let touched = session.memory.is_made(&connection.host, &asked.key)
-        || session.memory.mends_any(&connection.host, &asked.key, triggers);
-    touched.then_some(Touch::Changed)
-}
-
-/// Whether there will be something else to hand on. Where nobody wrote since the object was read,
-/// what was handed on is what it held then.
-fn hands_on_otherwise(asked: &Asked, outlook: &Outlook<'_>, handed_on: &Value<Data>) -> bool {
-    let Outlook::Told { seen, next } = outlook else {
-        return asked.goal.hands_on();
-    };
-    let mut next = next.clone().into_owned();
-    // A dry-run makes no version, and the write will.
-    if let Some(metadata) = next["metadata"].as_object_mut() {
-        metadata.remove("resourceVersion");
-    }
-    let next = asked.goal.excerpt(&next);
-    match seen {
-        Some(seen) => asked.goal.excerpt(seen) != next,
-        None => next.map_or(Value::Null, dynamic::from_json) != *handed_on,
-    }
+    let name = Name::new(&connection.host, &asked.key);
+    let has_triggers = config.triggers.known().is_some_and(|triggers| !triggers.is_empty());
+    let depends_on_fields = asked.goal.hands_on() || has_triggers;
+    asked.goal != Goal::Deleted
+        && (session.ledger.knows(&Fact::Created(name.clone()))
+            || depends_on_fields && session.ledger.knows(&Fact::Changed(name)))
 }
 
 /// Whether a change means that the object is to be waited for once more. How long to wait and when

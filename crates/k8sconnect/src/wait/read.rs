@@ -29,7 +29,7 @@ pub(crate) async fn read(
 ) -> Result<ReadAnswer<WaitModel>, Diagnostics> {
     let Read { mut state, mut private, .. } = request;
     if let Some(id) = state.id.as_str() {
-        session.memory.note_read(id);
+        session.reads.note_read(id);
     }
     // State that an older release left may ask in ways that are errors now; the configuration is
     // where they are told.

@@ -95,7 +95,6 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         wait::stopped(web.key()),
         wait::it_is_lost(web.key(), &field),
         wait::it_is_lost(web.key(), &condition("Ready")),
-        wait::withheld(&asked(field.clone()), "`status.loadBalancer.ingress` is not there"),
         wait::recreated(web.key()),
         wait::not_moved("terraform_data"),
         wait::no_goal(),

@@ -15,6 +15,7 @@ use super::Work;
 use crate::messages::refusal::{Deed, Subject, not_written, refused};
 use crate::object::held::Held;
 use crate::object::read::seen_of;
+use crate::read_cache::ObjectWrite;
 use crate::resource::retry::Tries;
 use crate::{MANAGER, messages};
 
@@ -31,7 +32,8 @@ pub(super) async fn make(
         return first(work, held, location).await;
     }
     // The plan that this process has just made knows who holds what.
-    let shared = work.session.memory.recall_spelling(held.id());
+    let ObjectWrite { mut live, spelling: shared } =
+        work.session.reads.take_object_write(held.id());
     if !work.terms.ignores_any() {
         let content = content(work, held, location, None, shared.as_ref()).await?;
         let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
@@ -54,7 +56,6 @@ pub(super) async fn make(
             written => written.map_err(|error| not_written(former, &error, Deed::Change).into()),
         };
     }
-    let mut live = work.session.memory.recall_for_write(held.id());
     let mut tries = Tries::of(key);
     loop {
         tries.begin()?;

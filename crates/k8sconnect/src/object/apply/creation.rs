@@ -17,14 +17,15 @@ use tokio::time::Instant;
 
 use super::landed::bears;
 use super::{Work, uid_of};
+use crate::apply_slots::{Slot, SlotsExhausted};
 use crate::messages::addresses::Stage;
 use crate::messages::refusal::{Deed, Subject, not_taken, not_written, refused};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::place::{location, place};
+use crate::plan_ledger::{Fact, Name, Target};
 use crate::resource::retry::Tries;
 use crate::terms::Adoption;
-use crate::turns::{NoTurns, Turn};
 use crate::{MANAGER, messages};
 
 pub(super) struct Made {
@@ -37,25 +38,26 @@ pub(super) struct Made {
 /// terms allow; anything else that the server refuses is an error at once.
 pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
     let deadline = Instant::now() + work.terms.apply_timeout();
-    let mut turn = work.session.turns.begin();
+    let mut slot = work.session.slots.take();
     let id = uuid::Uuid::new_v4().to_string();
     let (host, key) = (work.cluster.host(), work.manifest.key());
-    let memory = &work.session.memory;
-    memory.note_created(&id);
-    let kind = kind(work, &mut turn, deadline).await;
+    let ledger = &work.session.ledger;
+    ledger.note(Fact::OwnId(id.clone()));
+    let name = |key| Target::Name(Name::new(host, key));
+    let kind = kind(work, &mut slot, deadline).await;
     // Where the kind was not there yet, it was planned under the name as it is written.
-    memory.end_creation(host, key);
+    ledger.end_creation([name(key)]);
     let location = location(kind?, key);
-    let answer = write(work, &mut turn, &id, &location, deadline).await;
-    memory.end_creation(host, &location.key());
+    let answer = write(work, &mut slot, &id, &location, deadline).await;
+    ledger.end_creation([name(&location.key())]);
     let answer = answer?;
-    memory.end_claim(answer.object["metadata"]["uid"].as_str().unwrap_or_default());
+    ledger.end_creation([Target::Object(uid_of(&answer.object))]);
     Ok(Made { answer, id, location })
 }
 
 async fn write(
     work: &Work<'_>,
-    turn: &mut Turn<'_>,
+    slot: &mut Slot<'_>,
     id: &str,
     location: &Location,
     deadline: Instant,
@@ -71,7 +73,7 @@ async fn write(
             _ => return Err(not_written(&work.manifest, &error, Deed::Creation).into()),
         };
         match status.rejection() {
-            Rejection::NamespaceMissing => namespace(work, turn, location, deadline).await?,
+            Rejection::NamespaceMissing => namespace(work, slot, location, deadline).await?,
             Rejection::Conflict => {
                 if let Some(answer) = in_the_way(work, location, id, deadline).await? {
                     return Ok(answer);
@@ -87,7 +89,7 @@ async fn write(
 
 async fn kind(
     work: &Work<'_>,
-    turn: &mut Turn<'_>,
+    slot: &mut Slot<'_>,
     deadline: Instant,
 ) -> Result<Kind, Diagnostics> {
     let key = work.manifest.key();
@@ -95,7 +97,7 @@ async fn kind(
         Placed::At(kind) => return Ok(kind),
         Placed::NotYet(why) => why,
     };
-    let arrived = wait(work, turn, &why, work.cluster.await_kind(&key.gvk, deadline)).await?;
+    let arrived = wait(work, slot, &why, work.cluster.await_kind(&key.gvk, deadline)).await?;
     arrived.ok_or_else(|| {
         messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout()).into()
     })
@@ -103,23 +105,23 @@ async fn kind(
 
 async fn namespace(
     work: &Work<'_>,
-    turn: &mut Turn<'_>,
+    slot: &mut Slot<'_>,
     location: &Location,
     deadline: Instant,
 ) -> Result<(), Diagnostics> {
     let key = work.manifest.key();
     let name = location.namespace.clone().unwrap_or_default();
     let why = NotYet::Namespace { name: name.clone() };
-    if wait(work, turn, &why, work.cluster.await_namespace(&name, deadline)).await? {
+    if wait(work, slot, &why, work.cluster.await_namespace(&name, deadline)).await? {
         return Ok(());
     }
     Err(messages::object::not_there_at_apply(key, &why, work.terms.apply_timeout()).into())
 }
 
-/// Waits for what is not there yet, unless those who wait keep it from its turn.
+/// Waits for what does not exist yet, unless all slots of the apply wait.
 async fn wait<T>(
     work: &Work<'_>,
-    turn: &mut Turn<'_>,
+    slot: &mut Slot<'_>,
     why: &NotYet,
     arrival: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Diagnostics> {
@@ -127,10 +129,10 @@ async fn wait<T>(
     let began = Instant::now();
     let arrived = match work.terms.chooses_timeout() {
         true => Ok(arrival.await),
-        false => turn.wait(arrival).await,
+        false => slot.wait(arrival).await,
     };
-    let arrived =
-        arrived.map_err(|NoTurns| messages::object::no_turns(key, why, began.elapsed()))?;
+    let arrived = arrived
+        .map_err(|SlotsExhausted| messages::object::slots_exhausted(key, why, began.elapsed()))?;
     arrived.map_err(|error| match error.is_interrupt() {
         true => messages::interrupted::creation(key, why).into(),
         false => messages::refusal::unanswered(key, &error).into(),
@@ -156,7 +158,7 @@ async fn in_the_way(
         return Ok(Some(answer));
     }
     let other = metadata["annotations"][ID_ANNOTATION].as_str().unwrap_or_default();
-    if work.session.memory.has_created(other) {
+    if work.session.ledger.knows(&Fact::OwnId(other.to_owned())) {
         return Err(messages::addresses::made_twice(key).into());
     }
     if !metadata["deletionTimestamp"].is_null() {
@@ -176,7 +178,7 @@ async fn in_the_way(
     }
     let live = answer.object;
     let refused = match work.terms.adoption {
-        Adoption::TakeOver if !work.session.memory.is_to_be_taken(&uid_of(&live)) => {
+        Adoption::TakeOver if !work.session.ledger.is_adopted(&uid_of(&live)) => {
             return Err(messages::addresses::appeared(key, &live).into());
         }
         Adoption::TakeOver => match take_over(work, location, id, live.clone()).await {

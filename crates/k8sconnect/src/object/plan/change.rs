@@ -15,7 +15,6 @@ use super::shared::Recipient;
 use super::swallowed;
 use super::{Asked, Change, Update, later};
 use crate::leaves;
-use crate::memory::{Outlook, Recollection, Seen};
 use crate::messages::import::Body;
 use crate::messages::refusal::Subject;
 use crate::object::definitions;
@@ -24,6 +23,7 @@ use crate::object::model::ObjectModel;
 use crate::object::read::{seen_of, version_of};
 use crate::object::unread;
 use crate::plan_phase::PlanPhase;
+use crate::read_cache::{Cached, ReadObject};
 use crate::session::Session;
 use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
@@ -38,7 +38,7 @@ pub(super) async fn plan(
     let unreadable = |error| messages::object::ownership_unreadable(key, &error);
     let location = held.location(asked.cluster()).await?;
     let read = recall(asked, held, &location).await?;
-    if let Some(Seen { live, .. }) = &read {
+    if let Some(ReadObject { live, .. }) = &read {
         // A read that had to go by another version says so.
         let served = Gvk::new(live["apiVersion"].as_str().unwrap_or_default(), &key.gvk.kind);
         if served != held.key().gvk {
@@ -64,7 +64,7 @@ pub(super) async fn plan(
     if !asked.desired.is_whole() {
         notices.push(messages::object::body_unknown());
         tell_at_stake(held, read.as_ref(), notices)?;
-        note(asked, held, &location, Outlook::Open);
+        definitions::note_change(asked.session, asked.cluster(), held.key(), None);
         let state = Box::new(later(proposed, Some(held)));
         return Ok(Change::InPlace(Update { state, compared: None }));
     }
@@ -105,8 +105,8 @@ pub(super) async fn plan(
                 notices.extend(told);
                 notices.extend(unsent(asked, planner, held, attempt)?);
             }
-            // Whoever waits for what this changes has to wait for it anew.
-            note(asked, held, &location, Outlook::told(told.as_ref(), &answer.object));
+            let sides = told.as_ref().map(|live| [live, &answer.object]);
+            definitions::note_change(asked.session, asked.cluster(), held.key(), sides);
             if let Some(live) = &told
                 && held.is_untouched()
             {
@@ -134,9 +134,6 @@ pub(super) async fn plan(
             // Nor for a body that is never stored, which may hold other values when it is applied.
             if unseen.is_empty() && asked.desired.is_stored() {
                 let map = leaves::planned(&decision, held.stored.key.as_ref());
-                let mended = leaves::mended(&held.model.managed_state_projection, &map);
-                let object = location.key();
-                asked.session.memory.note_mended(asked.cluster().host(), object, &mended);
                 let changes = held.model.managed_state_projection.known() != Some(&map);
                 state.managed_state_projection = match held.stored.unread {
                     false if changes && is_redefined(asked, &location) => {
@@ -151,14 +148,14 @@ pub(super) async fn plan(
         Observation::NotYet(why) => {
             notices.push(asked.blindly(why, asked.phase)?);
             tell_at_stake(held, read.as_ref(), notices)?;
-            note(asked, held, &location, Outlook::Open);
+            definitions::note_change(asked.session, asked.cluster(), held.key(), None);
         }
         Observation::Exists(_) => return Err(messages::object::changed_meanwhile(key).into()),
         Observation::Refused(status) if asked.is_redefined(&location, &status) => {
             let subject = Subject { manifest: asked.desired, former: live };
             notices.push(messages::refusal::redefined(subject, &status));
             tell_at_stake(held, read.as_ref(), notices)?;
-            note(asked, held, &location, Outlook::Open);
+            definitions::note_change(asked.session, asked.cluster(), held.key(), None);
         }
         Observation::Refused(status) => {
             // An object in the way would have been found.
@@ -244,11 +241,6 @@ fn unsent(
     Ok(messages::terms::ignored_unsent(asked.key(), &unsent))
 }
 
-fn note(asked: &Asked<'_>, held: &Held, location: &Location, outlook: Outlook<'_>) {
-    let (memory, host) = (&asked.session.memory, asked.cluster().host());
-    memory.note_changed(host, location.key(), held.id(), &outlook);
-}
-
 /// What can be promised of leaves where no read has shown in state how they are. What state shows
 /// as it is to be may have to be put right nevertheless, which must not look like no change. In the
 /// apply all may be told: what is known then need not have been known before, but not the other way
@@ -299,16 +291,16 @@ async fn recall(
     asked: &Asked<'_>,
     held: &Held,
     location: &Location,
-) -> Result<Option<Seen>, Diagnostics> {
-    let live = match asked.session.memory.recall(held.id()) {
-        Recollection::Seen(seen) => return Ok(Some(seen)),
-        Recollection::NeverRead if held.stored.unread => {
+) -> Result<Option<ReadObject>, Diagnostics> {
+    let live = match asked.session.reads.take(held.id()) {
+        Cached::Read(read) => return Ok(Some(read)),
+        Cached::NeverRead if held.stored.unread => {
             Some(unread::read_to_plan(asked.opened, held, location).await?)
         }
-        Recollection::NeverRead => None,
-        Recollection::Faded => look(asked, location).await?,
+        Cached::NeverRead => None,
+        Cached::Evicted => look(asked, location).await?,
     };
-    Ok(live.map(|live| Seen { live, condition: Condition::Otherwise }))
+    Ok(live.map(|live| ReadObject { live, condition: Condition::Otherwise }))
 }
 
 /// What ignored fields hold now must be known to send it. The write that follows needs it too.
@@ -319,7 +311,7 @@ async fn for_write(
 ) -> Result<Option<Json>, Diagnostics> {
     let live = look(asked, location).await?;
     if let Some(live) = &live {
-        asked.session.memory.keep_for_write(held.id(), live.clone());
+        asked.session.reads.for_write(held.id(), |write| write.live = Some(live.clone()));
     }
     Ok(live)
 }
@@ -343,7 +335,7 @@ pub(super) fn is_as_left(
     desired: &Manifest,
     terms: &Terms,
 ) -> bool {
-    if held.stored.unread || held.uid().is_empty() || session.memory.has_read(held.id()) {
+    if held.stored.unread || held.uid().is_empty() || session.reads.has_read(held.id()) {
         return false;
     }
     let (ignoring, unseen) = terms.ignoring(desired, &held.stored.yielded);
@@ -357,7 +349,7 @@ fn glance(
     planner: Planner<'_>,
     asked: &Asked<'_>,
     held: &Held,
-    read: Option<&Seen>,
+    read: Option<&ReadObject>,
 ) -> Result<Glance, Diagnostics> {
     let (desired, prior) = (asked.desired, held.prior());
     match read {
@@ -365,10 +357,10 @@ fn glance(
             let shown = leaves::texts(&held.model.managed_state_projection);
             Ok(planner.trust(desired, prior, shown.as_ref()))
         }
-        Some(Seen { condition: Condition::AsLeft, .. }) => {
+        Some(ReadObject { condition: Condition::AsLeft, .. }) => {
             Ok(planner.glance_after(desired, prior, Condition::AsLeft))
         }
-        Some(Seen { live, condition: Condition::Otherwise }) => planner
+        Some(ReadObject { live, condition: Condition::Otherwise }) => planner
             .glance(desired, prior, live)
             .map_err(|error| messages::object::ownership_unreadable(asked.key(), &error).into()),
     }

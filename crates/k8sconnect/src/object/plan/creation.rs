@@ -15,7 +15,6 @@ use super::shared::Recipient;
 use super::swallowed::emptied_at_first;
 use super::{Asked, UNBORN, later, proof};
 use crate::leaves;
-use crate::memory::{Claim, Intent, Outlook};
 use crate::messages::addresses::Stage;
 use crate::messages::refusal::Subject;
 use crate::object::addresses;
@@ -25,6 +24,7 @@ use crate::object::model::{ObjectModel, ObjectRef};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::place::location;
+use crate::plan_ledger::{Address, Digest, Fact, Name, PlannedAction, Target};
 use crate::plan_phase::{Found, PlanPhase};
 use crate::terms::{Adoption, Protection};
 use crate::{MANAGER, messages};
@@ -45,27 +45,18 @@ pub(super) async fn plan(
 ) -> Result<Creation, Diagnostics> {
     let key = asked.key();
     let mut state = later(proposed, None);
-    let body = asked.desired.value();
-    let claim = |key| asked.session.memory.claim_creation(asked.cluster().host(), key, body);
     let (phase, session, cluster) = (asked.phase, asked.session, asked.cluster());
     let patience = asked.terms.apply_timeout();
     let kind = match definitions::placed(phase, session, cluster, key, patience).await? {
         Placed::At(kind) => kind,
-        Placed::NotYet(_) if claim(key.clone()) == Claim::HeldTwice => {
-            return Err(messages::addresses::made_twice(key).into());
-        }
         Placed::NotYet(why) => {
+            enter(asked, key)?;
             notices.push(messages::object::planned_blind(key, &why));
             return Ok(Creation { state, found: None });
         }
     };
     let location = location(kind, asked.desired.key());
-    if claim(location.key()) == Claim::HeldTwice {
-        return Err(messages::addresses::made_twice(key).into());
-    }
-    if asked.session.memory.is_target(asked.cluster().host(), &location.key()) {
-        return Err(messages::addresses::made_and_patched(key).into());
-    }
+    enter(asked, &location.key())?;
     let remade = definitions::is_to_be_remade(phase, session, cluster, &location.kind);
     if !remade {
         state.object_ref = Value::Known(ObjectRef::to(&location));
@@ -102,18 +93,21 @@ pub(super) async fn plan(
         }
         Observation::NotYet(why) => notices.push(asked.blindly(why, creating(asked))?),
         Observation::Exists(live)
-            if id_of(&live).is_some_and(|id| asked.session.memory.has_created(id)) =>
+            if id_of(&live)
+                .is_some_and(|id| asked.session.ledger.knows(&Fact::OwnId(id.to_owned()))) =>
         {
             return Err(messages::addresses::made_twice(key).into());
         }
         // The predecessor of a replacement, which is there until the apply deletes it, or an
         // object that is going anyway.
-        Observation::Exists(live) if asked.session.memory.holds(uid_of(&live)) => {
+        Observation::Exists(live) if is_in_state(asked, &live) => {
             protected(asked, key, &live)?;
             if !is_going(&live) && !remade {
                 proof::succession(asked, &location, &live, notices).await?;
             }
-            blast::tell_of_predecessor(asked, key, &live, notices).await;
+            if predecessor.is_none() {
+                blast::tell_of_predecessor(asked, key, &live, notices).await;
+            }
         }
         Observation::Exists(live) if is_going(&live) => {
             notices.push(messages::object::waits_for_predecessor(key));
@@ -147,8 +141,7 @@ pub(super) async fn plan(
     if remade {
         notices.push(messages::object::planned_before_its_kind(key));
     }
-    // Whoever waited for one of this name has to wait for the new one.
-    asked.session.memory.note_made(asked.cluster().host(), location.key());
+    asked.session.ledger.note(Fact::Created(name(asked, &location)));
     Ok(Creation { state, found })
 }
 
@@ -214,9 +207,9 @@ async fn adoption(
             notices.extend(emptied_at_first(asked, planner, attempt, &answer.object).await?);
             let unsent = planner.ignored_unsent(asked.desired, None, live, &content);
             notices.extend(messages::terms::ignored_unsent(key, &unsent.map_err(unreadable)?));
-            let (memory, host) = (&asked.session.memory, asked.cluster().host());
-            let outlook = Outlook::told(Some(live), &answer.object);
-            memory.note_changed(host, location.key(), uid_of(live), &outlook);
+            asked.session.ledger.note(Fact::Changed(name(asked, location)));
+            let sides = Some([live, &answer.object]);
+            definitions::note_change(asked.session, asked.cluster(), key, sides);
             let redefined = is_redefined(asked, location);
             if redefined {
                 notices.push(messages::object::planned_before_its_definition(key));
@@ -254,14 +247,35 @@ fn creating<'a>(asked: &Asked<'a>) -> &'a PlanPhase {
     }
 }
 
-/// Refuses what another address of this configuration holds, or destroys.
+/// Enters the creation of an object of this name, and refuses what contradicts another address.
+fn enter(asked: &Asked<'_>, key: &ObjectKey) -> Result<(), Diagnostics> {
+    let name = Target::Name(Name::new(asked.cluster().host(), key));
+    let entered = asked.session.ledger.plan(name, address(asked), PlannedAction::Create);
+    entered.map_err(|conflict| messages::addresses::conflict(asked.key(), &conflict).into())
+}
+
+/// Refuses an object that another address of this configuration keeps or destroys. Of a replacement,
+/// the plan before this one has been compared.
 fn agreed(asked: &Asked<'_>, predecessor: Option<&str>, live: &Json) -> Result<(), Diagnostics> {
-    let uid = uid_of(live);
-    if asked.terms.adoption == Adoption::TakeOver || asked.session.memory.holds(uid) {
-        asked.session.memory.note_mark(uid, live);
-        addresses::claim(asked.session, asked.key(), uid, predecessor, Intent::Make)?;
+    if predecessor.is_some()
+        || (asked.terms.adoption == Adoption::Refuse && !is_in_state(asked, live))
+    {
+        return Ok(());
     }
-    Ok(())
+    let uid = uid_of(live);
+    addresses::enter(asked.session, asked.key(), uid, address(asked), PlannedAction::Create)
+}
+
+fn address(asked: &Asked<'_>) -> Address {
+    Address::New(Digest::of([asked.desired.value().to_string()]))
+}
+
+fn name(asked: &Asked<'_>, location: &Location) -> Name {
+    Name::new(asked.cluster().host(), &location.key())
+}
+
+fn is_in_state(asked: &Asked<'_>, live: &Json) -> bool {
+    asked.session.ledger.knows(&Fact::InState(uid_of(live).to_owned()))
 }
 
 /// Refuses an object that is in the way. Not so during an apply, where it may be the one that this
@@ -273,8 +287,7 @@ async fn refusal(
     live: &Json,
     notices: &mut Diagnostics,
 ) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
-    let (memory, host) = (&asked.session.memory, asked.cluster().host());
-    if memory.was_recreated(host, &location.key()) {
+    if asked.session.ledger.knows(&Fact::Superseded(name(asked, location))) {
         return Err(messages::object::recreated(asked.key(), live).into());
     }
     let exists = |stage| messages::addresses::exists(asked.desired, live, stage).into();
@@ -308,7 +321,7 @@ async fn must_be_replaced(
 /// What is tainted, or named by `-replace`, is planned as a creation, and protected all the same.
 fn protected(asked: &Asked<'_>, key: &ObjectKey, live: &Json) -> Result<(), Diagnostics> {
     match asked.terms.deletion.protection {
-        _ if asked.session.memory.is_protected(uid_of(live)) => {
+        _ if asked.session.ledger.knows(&Fact::Protected(uid_of(live).to_owned())) => {
             Err(messages::deletion::protected_from_remaking(key).into())
         }
         Protection::Protected => Err(messages::deletion::protected_from_remaking(key).into()),

@@ -17,6 +17,7 @@ use super::Asked;
 use crate::messages::refusal::Subject;
 use crate::messages::replacement::{Obstacles, Tried};
 use crate::object::held::Held;
+use crate::plan_ledger::Fact;
 use crate::{MANAGER, messages};
 
 /// What follows from the refusal of a change.
@@ -112,7 +113,7 @@ pub(super) async fn weigh(
             error(messages::replacement::sees_more(subject, refused))
         }
         (Over::Refused, Verdict::Immutable(causes)) => {
-            asked.session.memory.note_replaceable(held.uid());
+            asked.session.ledger.note(Fact::Replaceable(held.uid().to_owned()));
             // Of a body that is never stored, the former is not known.
             let changed = match desired.is_stored() && held.manifest.is_stored() {
                 true => changed(held, desired, location, Some(live)),
@@ -252,7 +253,7 @@ pub(super) async fn succession(
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     let uid = live["metadata"]["uid"].as_str().unwrap_or_default();
-    if asked.session.memory.is_replaceable(uid) {
+    if asked.session.ledger.knows(&Fact::Replaceable(uid.to_owned())) {
         return Ok(());
     }
     let content = asked.desired.as_applied().into_owned();

@@ -36,7 +36,7 @@ impl Asked<'_> {
         let (observation, shared) = self.find_shared(planner, to, content).await?;
         respell(content, &shared);
         if let (Some(held), Observation::Answered(_)) = (to.held, &observation) {
-            self.session.memory.keep_spelling(held.id(), shared);
+            self.session.reads.for_write(held.id(), |write| write.spelling = Some(shared));
         }
         Ok(observation)
     }

@@ -29,7 +29,8 @@ use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
 use crate::patch::note::Note;
 use crate::patch::plan::Adoption;
 use crate::patch::stored::{SeenTarget, SinceApply, Stored};
-use crate::patch::trial::{Remembered, Surgery, Trial};
+use crate::patch::trial::{Surgery, Trial};
+use crate::read_cache::PatchWrite;
 use crate::resource::retry::{Attempt, Tries};
 use crate::{leaves, messages};
 
@@ -68,21 +69,18 @@ impl Job<'_> {
         self.held.filter(|held| held.is_same_object(live))?.past()
     }
 
-    pub(super) async fn run(
-        &self,
-        mut planned: Option<(Json, Remembered)>,
-    ) -> Result<Done, Diagnostics> {
+    pub(super) async fn run(&self, mut planned: Option<PatchWrite>) -> Result<Done, Diagnostics> {
         // What this run makes is waited for once; what was there and is gone is not.
         let mut patience = if self.held.is_none() { PATIENCE } else { Duration::ZERO };
         let mut tries = Tries::of(self.work.key());
         loop {
             tries.begin()?;
-            let (live, remembered) = match planned.take() {
-                Some((live, remembered)) => (live, Some(remembered)),
+            let (live, answered) = match planned.take() {
+                Some(PatchWrite { live, answer, manager }) => (live, Some((answer, manager))),
                 None => (self.look(patience).await?, None),
             };
             patience = Duration::ZERO;
-            if let Attempt::Done(done) = self.attempt(live, remembered).await? {
+            if let Attempt::Done(done) = self.attempt(live, answered).await? {
                 return Ok(done);
             }
         }
@@ -91,7 +89,7 @@ impl Job<'_> {
     async fn attempt(
         &self,
         mut live: Json,
-        remembered: Option<Remembered>,
+        answered: Option<(Json, String)>,
     ) -> Result<Attempt<Done>, Diagnostics> {
         let key = self.work.key();
         let unreadable = |error| self.unreadable(&error);
@@ -106,8 +104,8 @@ impl Job<'_> {
             past,
             key: Some(self.key),
         };
-        let tried = match remembered {
-            Some(remembered) => surgery.resume(&live, remembered).await?,
+        let tried = match answered {
+            Some((answer, manager)) => surgery.resume(&live, answer, manager).await?,
             None => surgery.attempt(&live).await?,
         };
         let Attempt::Done(trial) = tried else {

@@ -11,9 +11,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::target::Sighting;
-use super::{Adoption, later, remember, slot};
-use crate::leaves;
-use crate::memory::Outlook;
+use super::{Adoption, later, remember};
 use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::messages::patch::{Going, Stage};
@@ -22,6 +20,7 @@ use crate::patch::held::Held;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
 use crate::patch::trial::{Surgery, Trial};
 use crate::patch::{foresight, outlook};
+use crate::plan_ledger::{Address, Fact, Name};
 use crate::plan_phase::PlanPhase;
 use crate::resource::retry::{Attempt, Tries};
 use crate::session::Session;
@@ -32,8 +31,9 @@ pub(super) struct Asked<'a> {
     pub(super) targets: &'a Targets,
     pub(super) location: &'a Location,
     pub(super) patch: &'a Patch,
-    /// How the plan is known to the other half of a replacement.
-    pub(super) trail: &'a str,
+    pub(super) address: Address,
+    /// The id of the patch that this creation replaces.
+    pub(super) predecessor: Option<&'a str>,
     pub(super) phase: &'a PlanPhase,
 }
 
@@ -55,7 +55,7 @@ impl Asked<'_> {
             key: None,
         };
         let (live, mut trial) = self.tried(&surgery, live).await?;
-        self.without_predecessor(&live, &mut trial, notices).await?;
+        self.without_predecessor(&live, &mut trial, adoption, notices).await?;
         let mut unsaid = Diagnostics::new();
         let notices = match self.is_left_to_the_write(&trial, adoption) {
             true => &mut unsaid,
@@ -74,8 +74,8 @@ impl Asked<'_> {
         self.tell_besides(&live, &trial, notices)?;
         self.tell_nulls(&trial, notices)?;
         trial.note(String::new(), trial.verdict.lost.clone()).check(key, &trial.answer, None)?;
-        remember(self.session, self.patch, None, &live, &trial);
-        self.note_changed(&slot(self.patch, None), &live, &trial);
+        remember(self.session, self.address.clone(), &live, &trial);
+        self.note_change();
         Ok(PatchModel {
             managed_fields: managed_fields(&trial.outcome.leaves),
             managed_state_projection: Value::Known(foresight::planned(
@@ -136,15 +136,11 @@ impl Asked<'_> {
         if *self.phase != PlanPhase::Unknown || seen_before != version {
             self.tell(held, &live, &trial, notices).await?;
         }
-        remember(self.session, self.patch, Some(held.id()), &live, &trial);
+        remember(self.session, self.address.clone(), &live, &trial);
         let mut state = later(proposed, Some(held));
         state.managed_fields = managed_fields(&trial.outcome.leaves);
         let kept = past.map(|(_, kept)| kept);
         let map = foresight::planned(self.patch, &live, &trial, kept, concealment);
-        self.note_changed(held.id(), &live, &trial);
-        let mended = leaves::mended(&held.model.managed_state_projection, &map);
-        let (memory, host) = (&self.session.memory, self.targets.host());
-        memory.note_mended(host, self.location.key(), &mended);
         state.managed_state_projection = Value::Known(map);
         if past.is_some() && trial.verdict.joins.is_empty() && held.unrecorded().is_empty() {
             state.previous_owners = owners_of(&held.model, &trial);
@@ -165,14 +161,17 @@ impl Asked<'_> {
         {
             state.managed_state_projection = Value::Unknown;
         }
+        if state.managed_state_projection != held.model.managed_state_projection
+            || state.written() != held.model.written()
+        {
+            self.note_change();
+        }
         Ok(state)
     }
 
-    /// Whoever waits for what this changes has to wait for it anew.
-    fn note_changed(&self, id: &str, live: &Json, trial: &Trial) {
-        let outlook = Outlook::told(Some(live), &trial.answer);
-        let (memory, host) = (&self.session.memory, self.targets.host());
-        memory.note_changed(host, self.location.key(), id, &outlook);
+    fn note_change(&self) {
+        let name = Name::new(self.targets.host(), &self.location.key());
+        self.session.ledger.note(Fact::Changed(name));
     }
 
     /// Tries the patch on the object, which is read again for as long as others write to it.

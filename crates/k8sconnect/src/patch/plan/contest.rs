@@ -1,7 +1,7 @@
 //! Other patches of the same object: which of them are about to go, and who may have a field that
 //! several mean.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{Leaving, Readings, hand_back};
@@ -10,36 +10,36 @@ use k8sconnect_core::patch::manager_of;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
+use super::Adoption;
 use super::asked::Asked;
-use super::{Adoption, slot};
-use crate::memory::Succession;
 use crate::messages;
 use crate::messages::patch::Stage;
 use crate::patch::note::Note;
 use crate::patch::outlook;
 use crate::patch::trial::Trial;
+use crate::plan_ledger::{Name, PlannedAction, Target};
 
 impl Asked<'_> {
-    /// Judges a new patch as if its predecessor were gone, which holds its fields until the apply
-    /// hands them back. Of one that is tainted nothing else is planned that could tell what it
-    /// gives back for good.
+    /// Judges a new patch as if its predecessor were gone, which owns its fields until the apply
+    /// hands them back. A patch in state that no plan has kept so far is expected to be tainted: the
+    /// new patch replaces it. If a later plan keeps it, the plan ledger refuses that plan.
     pub(super) async fn without_predecessor(
         &self,
         live: &Json,
         trial: &mut Trial,
+        adoption: Adoption,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let key = self.patch.key();
         let mut preceding = Vec::new();
         for (holder, _) in &trial.verdict.contested {
             let id = id_of(holder);
-            match self.session.memory.succession(id, self.trail).await {
-                Succession::None => continue,
-                Succession::Replaced => {}
-                Succession::Tainted => {
-                    let at = (self.targets, self.location);
-                    notices.extend(outlook::remaking(at, key, live, id, &trial.outcome).await);
+            if self.predecessor != Some(id) {
+                if adoption == Adoption::TakeOver || !self.is_tainted(id, trial) {
+                    continue;
                 }
+                let at = (self.targets, self.location);
+                notices.extend(outlook::remaking(at, key, live, id, &trial.outcome).await);
             }
             preceding.push(holder.clone());
         }
@@ -47,6 +47,12 @@ impl Asked<'_> {
             .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
         trial.verdict.once_gone(&preceding, &returned, live, &key.gvk);
         Ok(())
+    }
+
+    fn is_tainted(&self, id: &str, trial: &Trial) -> bool {
+        let fields = PlannedAction::TakeOver(trial.verdict.contested.clone());
+        let (patch, address) = (Target::Patch(id.to_owned()), self.address.clone());
+        self.session.reads.has_read(id) && self.session.ledger.plan(patch, address, fields).is_ok()
     }
 
     /// Whether the write is to refuse what other patches hold, and not this plan: during an apply
@@ -79,15 +85,10 @@ impl Asked<'_> {
 
     /// What other patches are to mean once this run has made them, no object tells yet.
     pub(super) fn wanted_by_others_of_this_run(&self, trial: &Trial) -> Result<(), Diagnostics> {
-        let (host, key) = (self.targets.host(), self.location.key());
-        let text = slot(self.patch, None);
-        let others = self.session.memory.claim_fields(host, &key, &text, trial.outcome.reach());
-        let all = others.iter().flat_map(|theirs| trial.outcome.meets(theirs));
-        let met: BTreeSet<_> = all.collect();
-        match met.is_empty() {
-            true => Ok(()),
-            false => Err(messages::patch::wanted_twice(self.patch.key(), &met).into()),
-        }
+        let name = Target::Name(Name::new(self.targets.host(), &self.location.key()));
+        let fields = PlannedAction::Patch(trial.outcome.reach());
+        let entered = self.session.ledger.plan(name, self.address.clone(), fields);
+        entered.map_err(|it| messages::addresses::conflict(self.patch.key(), &it).into())
     }
 }
 

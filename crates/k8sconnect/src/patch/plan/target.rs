@@ -97,14 +97,14 @@ pub(in crate::patch) async fn look(
         },
     };
     if let Reader::Refreshed(held) = reader
-        && let Some(live) = session.memory.look_up(held.id())
+        && let Some(live) = session.reads.get(held.id())
     {
         return Ok(Some((location, live, Sighting::Refreshed)));
     }
     match targets.get(&location).await {
         Ok(Found::Object(answer)) => Ok(Some((location, answer.object, Sighting::ForPlan))),
         // A refresh would have told that the kind is gone.
-        Ok(Found::NotServed(_)) if held.is_none_or(|held| !session.memory.has_read(held.id())) => {
+        Ok(Found::NotServed(_)) if held.is_none_or(|held| !session.reads.has_read(held.id())) => {
             Err(messages::served::path_unknown(key).into())
         }
         Ok(Found::Absent(_) | Found::NotServed(_)) => Ok(None),

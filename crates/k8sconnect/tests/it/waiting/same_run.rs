@@ -5,7 +5,7 @@ use testkit::Target;
 use tfplugin::Value;
 use tfplugin::harness::{Action as Planned, Core, PlanOutcome, State};
 
-use super::{CONFIG_MAP, WAIT, Wait, map, result, says};
+use super::{CONFIG_MAP, WAIT, Wait, result, says};
 use crate::patch::{PATCH, Ward};
 use crate::world::{OBJECT, World};
 
@@ -40,8 +40,7 @@ async fn an_object_that_this_run_puts_right_is_waited_for_again() {
     let mut wait = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
     wait.triggers = made.attribute("managed_state_projection").clone();
     let waited = first.create(WAIT, &wait.config()).await.unwrap();
-    let mut other = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
-    other.triggers = map(&[("image", "hello")]);
+    let other = Wait::new(&world, CONFIG_MAP, "state").with("ready", true);
     let other_waited = first.create(WAIT, &other.config()).await.unwrap();
 
     let target = Target::new("v1", "ConfigMap", world.namespace.name(), "state");
@@ -54,11 +53,7 @@ async fn an_object_that_this_run_puts_right_is_waited_for_again() {
     let plan = run.plan(WAIT, &wait.config(), Some(&waited)).await.unwrap();
     assert_eq!(plan.action, Planned::Update);
     let calm = run.plan(WAIT, &other.config(), Some(&other_waited)).await.unwrap();
-    assert_eq!(
-        calm.action,
-        Planned::NoOp,
-        "it names what it waits again for, and that is as it was"
-    );
+    assert_eq!(calm.action, Planned::NoOp, "it has neither a result nor triggers");
 
     // The apply plans again, in a process of its own.
     let apply = world.core();
@@ -211,23 +206,4 @@ async fn an_object_that_another_provider_block_replaces_is_waited_for_where_its_
     let again = world.core().apply(WAIT, &wait.config(), Some(&seen), &plan).await.unwrap();
     let after = world.core().read(WAIT, &again.state.unwrap()).await.unwrap();
     assert!(after.state.is_some(), "the new object was waited for");
-}
-
-/// Nobody else is known to set it, so that the wait would come to nothing.
-#[tokio::test]
-async fn a_field_that_this_run_takes_away_is_told_before_it_is_waited_for() {
-    let world = World::new().await;
-    let body = world.config_map("state");
-    let made = world.create(&body).await.unwrap();
-    let wait = Wait::new(&world, CONFIG_MAP, "state").with("field", "data.greeting");
-    let waited = wait.done().await.unwrap();
-    let run = world.core();
-    let read = run.read(OBJECT, &made).await.unwrap().present().unwrap();
-    let config = world.config(&body.replace("greeting: hello", "other: word"));
-    run.plan(OBJECT, &config, Some(&read)).await.unwrap();
-    let seen = run.read(WAIT, &waited).await.unwrap().present().unwrap();
-    let plan = run.plan(WAIT, &wait.config(), Some(&seen)).await.unwrap();
-    assert_eq!(plan.action, Planned::Update);
-    let told: Vec<_> = plan.diagnostics.iter().map(|one| one.summary.clone()).collect();
-    says(&told.join("\n"), "will not have `data.greeting` once this plan is applied");
 }
