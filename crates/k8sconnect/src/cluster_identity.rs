@@ -18,13 +18,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use k8sconnect_cluster::{Cluster, ClusterUid, Connection};
+use k8sconnect_cluster::Cluster;
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
-use crate::connect::{ClusterModel, ConnectionOrigin, Reach};
+use crate::connect::ClusterModel;
 use crate::messages;
-use crate::session::{Entry, Session};
 
 /// What the UID of `kube-system` says about a cluster that is not known to be another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,9 +105,9 @@ impl Opened {
 
 /// The UID is not the stored one.
 #[derive(Debug, PartialEq, Eq)]
-struct AnotherCluster;
+pub(crate) struct AnotherCluster;
 
-fn compare(stored: Option<&str>, uid: &str) -> Result<ClusterIdentity, AnotherCluster> {
+pub(crate) fn compare(stored: Option<&str>, uid: &str) -> Result<ClusterIdentity, AnotherCluster> {
     match stored {
         None => Ok(ClusterIdentity::Unrecorded),
         Some(stored) if stored == uid => Ok(ClusterIdentity::Confirmed),
@@ -122,94 +121,9 @@ fn compare(stored: Option<&str>, uid: &str) -> Result<ClusterIdentity, AnotherCl
 pub(crate) struct Shown(Mutex<BTreeSet<String>>);
 
 impl Shown {
-    fn is_first(&self, warning: &Diagnostic) -> bool {
+    pub(crate) fn is_first(&self, warning: &Diagnostic) -> bool {
         let text = format!("{}\n{}", warning.summary, warning.detail);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(text)
-    }
-}
-
-impl Session {
-    async fn identify(
-        &self,
-        cluster: Arc<Cluster>,
-        stored: Option<&str>,
-        notices: &mut Diagnostics,
-    ) -> Result<Opened, AnotherCluster> {
-        let (identity, uid) = match cluster.cluster_uid().await {
-            Ok(ClusterUid::Known(uid)) => (compare(stored, &uid)?, Some(uid)),
-            Ok(ClusterUid::Unreadable(error)) => {
-                let warning = messages::cluster_identity::unreadable(cluster.host(), &error);
-                if self.unidentified.is_first(&warning) {
-                    notices.push(warning);
-                }
-                (ClusterIdentity::Unreadable, None)
-            }
-            // The request that follows fails for the same reason, and says so.
-            Err(_) => (ClusterIdentity::Unreadable, None),
-        };
-        Ok(Opened { cluster, identity, uid })
-    }
-
-    /// Opens a connection, for a resource that is in state or one that is new. An error if it leads to
-    /// another cluster.
-    pub(crate) async fn open(
-        &self,
-        connection: &Connection,
-        recorded: Option<Recorded<'_>>,
-        notices: &mut Diagnostics,
-    ) -> Result<Opened, Diagnostics> {
-        let cluster = self.cluster(connection).await?;
-        let host = cluster.host().clone();
-        let opened = self.identify(cluster, recorded.and_then(|it| it.uid), notices).await;
-        opened.map_err(|AnotherCluster| match recorded {
-            Some(Recorded { key, .. }) => messages::cluster_identity::different(key, &host).into(),
-            // Of a new resource no UID is stored that could differ.
-            None => Diagnostics::new(),
-        })
-    }
-
-    /// Opens the connection in state, through which objects are deleted and fields handed back.
-    /// `None` while it is unknown.
-    pub(crate) async fn open_in_state(
-        &self,
-        recorded: Recorded<'_>,
-        notices: &mut Diagnostics,
-    ) -> Result<Option<Opened>, Diagnostics> {
-        let Recorded { key, cluster, cluster_name, .. } = recorded;
-        match self.connection_in_state(key, cluster, cluster_name)? {
-            Reach::Ready(connection) => {
-                self.open(&connection, Some(recorded), notices).await.map(Some)
-            }
-            Reach::Unknown => Ok(None),
-        }
-    }
-
-    /// Opens the connection in state for a refresh, which reads the object meanwhile. `None` where state
-    /// has to stay as it is; then it was said why.
-    pub(crate) async fn refresh<T>(
-        &self,
-        recorded: Recorded<'_>,
-        notices: &mut Diagnostics,
-        read: impl AsyncFnOnce(&Cluster) -> T,
-    ) -> Result<Option<(Opened, T)>, Diagnostics> {
-        let Recorded { key, cluster, cluster_name, uid } = recorded;
-        let origin = ConnectionOrigin::of(cluster);
-        let cluster = match self.enter_by_state(cluster, cluster_name).await? {
-            Entry::Open(cluster) => cluster,
-            Entry::Unknown => return Ok(None),
-            Entry::Shut(problems) => {
-                notices.push(messages::unread::connection_unusable(key, &problems, origin));
-                return Ok(None);
-            }
-        };
-        let identity = self.identify(Arc::clone(&cluster), uid, notices);
-        match tokio::join!(identity, read(&cluster)) {
-            (Ok(opened), read) => Ok(Some((opened, read))),
-            (Err(AnotherCluster), _) => {
-                notices.push(messages::cluster_identity::not_refreshed(key, cluster.host()));
-                Ok(None)
-            }
-        }
     }
 }
 

@@ -25,22 +25,6 @@ pub(crate) use former::carry_over;
 pub(crate) use schema::{ClusterModel, attribute, attributes};
 pub(crate) use way::Reach;
 
-/// Which block describes the connection of a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionOrigin {
-    Resource,
-    Provider,
-}
-
-impl ConnectionOrigin {
-    pub(crate) fn of(cluster: &Value<ClusterModel>) -> Self {
-        match cluster {
-            Value::Known(_) => Self::Resource,
-            Value::Null | Value::Unknown => Self::Provider,
-        }
-    }
-}
-
 /// Checks what can be checked before anything runs: the provider block is not known then, and a
 /// file may be there only where the plan is made.
 pub(crate) fn check(

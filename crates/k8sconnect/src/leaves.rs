@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use k8sconnect_core::plan::Decision;
-use k8sconnect_core::projection::{ConcealmentKey, Projection, Texts};
+use k8sconnect_core::projection::{ABSENT, ConcealmentKey, Projection, Texts};
 use tfplugin::Value;
-
-use crate::messages::ABSENT;
 
 /// Leaves by path, both as text.
 pub(crate) type ProjectionMap = BTreeMap<String, Value<String>>;

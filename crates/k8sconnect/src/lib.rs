@@ -13,7 +13,9 @@
 mod apply_slots;
 mod cluster_identity;
 mod connect;
+mod connection_origin;
 mod data;
+mod duration;
 mod dynamic;
 mod ephemeral;
 mod function;
@@ -31,8 +33,8 @@ mod provider;
 mod read_cache;
 mod resource;
 mod session;
-mod terms;
 mod wait;
+mod yaml_source;
 
 pub use provider::K8sConnect;
 

@@ -5,7 +5,7 @@ use k8sconnect_core::identity::ObjectKey;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
-use crate::connect::ConnectionOrigin;
+use crate::connection_origin::ConnectionOrigin;
 use crate::messages;
 
 /// What a look at the object brought.

@@ -15,6 +15,7 @@ mod plan;
 mod read;
 mod schema;
 mod stored;
+mod terms;
 mod unread;
 mod upgrade;
 mod whose;
@@ -29,7 +30,7 @@ use tfplugin::{
 use crate::connect;
 use crate::plan_phase::Handover;
 use crate::session::Session;
-use crate::terms::Terms;
+use terms::Terms;
 
 use addresses::Holder;
 pub(crate) use apply::new_key;

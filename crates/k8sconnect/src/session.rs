@@ -3,27 +3,18 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use k8sconnect_cluster::{Cluster, Connection, Pool};
+use k8sconnect_cluster::{Cluster, ClusterUid, Connection, Pool};
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
 use crate::apply_slots::ApplySlots;
-use crate::cluster_identity::Shown;
-use crate::connect::{ClusterModel, ConnectionOrigin, Directory, Reach};
+use crate::cluster_identity::{AnotherCluster, ClusterIdentity, Opened, Recorded, Shown, compare};
+use crate::connect::{ClusterModel, Directory, Reach};
+use crate::connection_origin::ConnectionOrigin;
 use crate::messages;
 use crate::messages::unread::NoConnection;
 use crate::plan_ledger::PlanLedger;
 use crate::read_cache::ReadCache;
-
-/// How a resource is found by what state names.
-pub(crate) enum Entry {
-    Open(Arc<Cluster>),
-    /// Something in it is known only once something else is applied.
-    Unknown,
-    /// There is no way in by what state names, which says nothing of what the configuration names
-    /// now.
-    Shut(Diagnostics),
-}
 
 /// One per process: the clusters it talks to, and what it saw there.
 #[derive(Default)]
@@ -35,7 +26,7 @@ pub(crate) struct Session {
     pub(crate) reads: ReadCache,
     pub(crate) ledger: PlanLedger,
     pub(crate) slots: ApplySlots,
-    pub(crate) unidentified: Shown,
+    unidentified: Shown,
 }
 
 impl Session {
@@ -84,23 +75,6 @@ impl Session {
         }
     }
 
-    /// The cluster that state names, for whoever has no configuration at hand.
-    pub(crate) async fn enter_by_state(
-        &self,
-        cluster: &Value<ClusterModel>,
-        name: &Value<String>,
-    ) -> Result<Entry, Diagnostics> {
-        match self.enter(cluster, name).await {
-            Ok(Some(cluster)) => Ok(Entry::Open(cluster)),
-            Ok(None) => Ok(Entry::Unknown),
-            Err(problems) if cluster.is_known() || !self.directory().lists(cluster, name) => {
-                Ok(Entry::Shut(problems))
-            }
-            // The provider block is the same for the plan.
-            Err(problems) => Err(problems),
-        }
-    }
-
     /// The connection in state, through which objects are deleted and fields handed back. An error
     /// where it cannot be used any more.
     pub(crate) fn connection_in_state(
@@ -130,5 +104,96 @@ impl Session {
     ) -> Result<Arc<Cluster>, Diagnostics> {
         let cluster = self.pool.cluster(connection).await;
         cluster.map_err(|error| messages::connection::failed(&error).into())
+    }
+}
+
+/// Opening a connection compares the cluster.
+impl Session {
+    async fn identify(
+        &self,
+        cluster: Arc<Cluster>,
+        stored: Option<&str>,
+        notices: &mut Diagnostics,
+    ) -> Result<Opened, AnotherCluster> {
+        let (identity, uid) = match cluster.cluster_uid().await {
+            Ok(ClusterUid::Known(uid)) => (compare(stored, &uid)?, Some(uid)),
+            Ok(ClusterUid::Unreadable(error)) => {
+                let warning = messages::cluster_identity::unreadable(cluster.host(), &error);
+                if self.unidentified.is_first(&warning) {
+                    notices.push(warning);
+                }
+                (ClusterIdentity::Unreadable, None)
+            }
+            // The request that follows fails for the same reason, and says so.
+            Err(_) => (ClusterIdentity::Unreadable, None),
+        };
+        Ok(Opened { cluster, identity, uid })
+    }
+
+    /// Opens a connection, for a resource that is in state or one that is new. An error if it leads to
+    /// another cluster.
+    pub(crate) async fn open(
+        &self,
+        connection: &Connection,
+        recorded: Option<Recorded<'_>>,
+        notices: &mut Diagnostics,
+    ) -> Result<Opened, Diagnostics> {
+        let cluster = self.cluster(connection).await?;
+        let host = cluster.host().clone();
+        let opened = self.identify(cluster, recorded.and_then(|it| it.uid), notices).await;
+        opened.map_err(|AnotherCluster| match recorded {
+            Some(Recorded { key, .. }) => messages::cluster_identity::different(key, &host).into(),
+            // Of a new resource no UID is stored that could differ.
+            None => Diagnostics::new(),
+        })
+    }
+
+    /// Opens the connection in state, through which objects are deleted and fields handed back.
+    /// `None` while it is unknown.
+    pub(crate) async fn open_in_state(
+        &self,
+        recorded: Recorded<'_>,
+        notices: &mut Diagnostics,
+    ) -> Result<Option<Opened>, Diagnostics> {
+        let Recorded { key, cluster, cluster_name, .. } = recorded;
+        match self.connection_in_state(key, cluster, cluster_name)? {
+            Reach::Ready(connection) => {
+                self.open(&connection, Some(recorded), notices).await.map(Some)
+            }
+            Reach::Unknown => Ok(None),
+        }
+    }
+
+    /// Opens the connection in state for a refresh, which reads the object meanwhile. `None` where state
+    /// has to stay as it is; then it was said why.
+    pub(crate) async fn refresh<T>(
+        &self,
+        recorded: Recorded<'_>,
+        notices: &mut Diagnostics,
+        read: impl AsyncFnOnce(&Cluster) -> T,
+    ) -> Result<Option<(Opened, T)>, Diagnostics> {
+        let Recorded { key, cluster, cluster_name, uid } = recorded;
+        let origin = ConnectionOrigin::of(cluster);
+        let cluster = match self.enter(cluster, cluster_name).await {
+            Ok(Some(cluster)) => cluster,
+            Ok(None) => return Ok(None),
+            // The connection in state is unusable, which says nothing of the one in the configuration.
+            Err(problems)
+                if cluster.is_known() || !self.directory().lists(cluster, cluster_name) =>
+            {
+                notices.push(messages::unread::connection_unusable(key, &problems, origin));
+                return Ok(None);
+            }
+            // The provider block is the same for the plan.
+            Err(problems) => return Err(problems),
+        };
+        let identity = self.identify(Arc::clone(&cluster), uid, notices);
+        match tokio::join!(identity, read(&cluster)) {
+            (Ok(opened), read) => Ok(Some((opened, read))),
+            (Err(AnotherCluster), _) => {
+                notices.push(messages::cluster_identity::not_refreshed(key, cluster.host()));
+                Ok(None)
+            }
+        }
     }
 }

@@ -5,35 +5,10 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use k8sconnect_core::documents::{self, Source, Stage};
-use tfplugin::{Attribute, AttributePath, Context, DataSource, Diagnostics, Model, Schema, Value};
+use tfplugin::{Attribute, Context, DataSource, Diagnostics, Model, Schema, Value};
 
-use super::files::{self, FilesError};
-use super::kustomize;
 use crate::messages;
-
-/// The attributes of which exactly one is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SourceAttribute {
-    Content,
-    Pattern,
-    KustomizePath,
-}
-
-impl SourceAttribute {
-    pub(crate) const ALL: [Self; 3] = [Self::Content, Self::Pattern, Self::KustomizePath];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Content => "content",
-            Self::Pattern => "pattern",
-            Self::KustomizePath => "kustomize_path",
-        }
-    }
-
-    pub(crate) fn path(self) -> AttributePath {
-        AttributePath::root(self.name())
-    }
-}
+use crate::yaml_source::{FilesError, SourceAttribute, files, kustomize};
 
 /// A data source that takes YAML apart.
 pub(crate) struct YamlData<M>(PhantomData<M>);

@@ -8,7 +8,7 @@ use k8sconnect_core::manifest::ManifestCause;
 use tfplugin::Diagnostic;
 
 use super::{Explained, manifest, paragraphs, span, yaml};
-use crate::data::{FilesError, KustomizeError, LONGEST_PATTERN, Program, SourceAttribute};
+use crate::yaml_source::{FilesError, KustomizeError, LONGEST_PATTERN, Program, SourceAttribute};
 
 pub(crate) fn unsplittable(found: &[Problem]) -> Diagnostic {
     Diagnostic::error("The YAML cannot be split into objects", problems(found))

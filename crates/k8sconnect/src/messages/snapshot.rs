@@ -294,7 +294,7 @@ fn upgrade_messages() -> Vec<Diagnostic> {
 
 fn connection_messages() -> Vec<Diagnostic> {
     use super::unread::NoConnection;
-    use crate::connect::ConnectionOrigin::{Provider, Resource};
+    use crate::connection_origin::ConnectionOrigin::{Provider, Resource};
     use k8sconnect_cluster::Error::{Refused, Unauthorized};
 
     let web = web();

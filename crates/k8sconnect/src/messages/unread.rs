@@ -6,7 +6,7 @@ use k8sconnect_core::scrub::quoted;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use super::{paragraphs, refusal};
-use crate::connect::ConnectionOrigin;
+use crate::connection_origin::ConnectionOrigin;
 
 const KEPT: &str = "The resource stays in state with its last known values. Whether the object \
                     changed or was deleted is not known.";

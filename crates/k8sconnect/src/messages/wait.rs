@@ -9,7 +9,6 @@ use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::Diagnostic;
 
 use super::{data, paragraphs, stuck};
-use crate::wait::Asked;
 
 /// How a wait failed, and on what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,9 +226,14 @@ pub(crate) fn image_trouble(pod: &Pod) -> String {
 }
 
 /// A wait came to nothing.
-pub(crate) fn failed(asked: &Asked, ending: &Ending, around: &Picture) -> Diagnostic {
-    let key = &asked.key;
-    let too_late = || format!("{key} {} within {}", missed(&asked.goal), asked.timeout_text);
+pub(crate) fn failed(
+    key: &ObjectKey,
+    goal: &Goal,
+    timeout: &str,
+    ending: &Ending,
+    around: &Picture,
+) -> Diagnostic {
+    let too_late = || format!("{key} {} within {timeout}", missed(goal));
     let look = format!("To look further:\n  kubectl describe {}", stuck::spelt(key));
     let again = match ending {
         Ending::Silence { advice, .. } => format!("{advice} The next apply waits again."),
@@ -275,7 +279,7 @@ pub(crate) fn failed(asked: &Asked, ending: &Ending, around: &Picture) -> Diagno
             again.as_str(),
         ),
         Ending::Never(why) => (
-            format!("{key} {}", hopeless(&asked.goal)),
+            format!("{key} {}", hopeless(goal)),
             format!("Waiting longer would not help: {why}."),
             look.as_str(),
             "Only the wait has failed: the object stays as it is, in the cluster and in state. Mend \

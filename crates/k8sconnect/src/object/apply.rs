@@ -33,9 +33,9 @@ use crate::connect::Reach;
 use crate::leaves;
 use crate::leaves::ProjectionMap;
 use crate::messages::addresses::Aftermath;
+use crate::object::terms::{Adoption, Terms};
 use crate::plan_ledger::{Fact, Name};
 use crate::session::Session;
-use crate::terms::{Adoption, Terms};
 use crate::{MANAGER, messages};
 
 /// How long the server may go by the old schema after a definition was changed in this run, and how

@@ -27,10 +27,10 @@ use crate::look::{Unserved, unserved};
 use crate::messages;
 use crate::messages::blast::Fate;
 use crate::messages::refusal::Subject;
+use crate::object::terms::{Protection, Stuck};
 use crate::plan_ledger::{Address, Fact, Name, PlannedAction};
 use crate::resource::retry::Tries;
 use crate::session::Session;
-use crate::terms::{Protection, Stuck};
 
 /// How long an object may take to go. Some take others along, or wait for a volume.
 const PATIENCE: Duration = Duration::from_secs(300);

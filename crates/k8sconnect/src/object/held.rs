@@ -11,7 +11,7 @@ use super::body;
 use super::model::ObjectModel;
 use super::stored::Stored;
 use crate::cluster_identity::Recorded;
-use crate::terms::Terms;
+use crate::object::terms::Terms;
 use crate::{MANAGER, messages};
 
 pub(crate) struct Held {

@@ -30,10 +30,10 @@ use crate::connect::Reach;
 use crate::messages::blast::Fate;
 use crate::messages::manifest::Attribute;
 use crate::messages::ownership::Whose;
+use crate::object::terms::{Protection, Terms};
 use crate::plan_ledger::Fact;
 use crate::plan_phase::{PlanPhase, PlanRecord};
 use crate::session::Session;
-use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
 
 /// What a dry-run bears for the id that only the write will give: an annotation that is written there

@@ -18,15 +18,15 @@ use super::model::ObjectModel;
 use super::upgrade;
 use super::whose::{Whose, uid_of, whose};
 use crate::cluster_identity::Opened;
-use crate::connect::ConnectionOrigin;
+use crate::connection_origin::ConnectionOrigin;
 use crate::leaves;
 use crate::look::{Look, look_in_any_version};
 use crate::messages;
+use crate::object::terms::{Protection, Terms};
 use crate::plan_ledger::{Fact, Name};
 use crate::read_cache::ReadObject;
 use crate::resource::refresh::Refresh;
 use crate::session::Session;
-use crate::terms::{Protection, Terms};
 
 /// The object in state, found in its own cluster.
 struct Sighting {

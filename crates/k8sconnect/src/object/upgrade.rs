@@ -27,7 +27,7 @@ use super::held::Held;
 use super::model::{ObjectModel, ObjectRef};
 use super::schema;
 use crate::connect::{self, ClusterModel};
-use crate::terms::duration;
+use crate::duration::duration;
 use crate::{MANAGER, messages};
 
 /// The versions that the Go provider wrote.
@@ -227,7 +227,7 @@ mod tests {
         // An item by its place is a path; two dots are none.
         let kept = ["data.l", "webhooks[0].caBundle"].map(|path| Value::Known(path.to_owned()));
         assert_eq!(model.ignore_fields.known().unwrap(), &kept);
-        assert!(crate::terms::Terms::read(&model).is_ok());
+        assert!(crate::object::terms::Terms::read(&model).is_ok());
     }
 
     #[test]

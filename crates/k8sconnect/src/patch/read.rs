@@ -13,7 +13,7 @@ use super::model::PatchModel;
 use super::stored::{SeenTarget, SinceApply};
 use super::upgrade;
 use crate::cluster_identity::ClusterIdentity;
-use crate::connect::ConnectionOrigin;
+use crate::connection_origin::ConnectionOrigin;
 use crate::look::{Look, look};
 use crate::object::new_key;
 use crate::read_cache::ReadObject;

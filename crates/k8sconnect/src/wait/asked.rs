@@ -9,8 +9,8 @@ use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use super::model::{WaitFor, WaitModel};
+use crate::duration::duration;
 use crate::object::ObjectRef;
-use crate::terms::duration;
 use crate::{messages, place};
 
 const TIMEOUT: &str = "10m";

@@ -65,7 +65,8 @@ pub(crate) async fn wait(
                 Ending::Silence { .. } => Picture::default(),
                 _ => surroundings::look(cluster, vigil.last.as_ref()).await,
             };
-            Err(messages::wait::failed(asked, &ending, &around).into())
+            let (goal, timeout) = (&asked.goal, &asked.timeout_text);
+            Err(messages::wait::failed(&asked.key, goal, timeout, &ending, &around).into())
         }
         Err(problem) => Err(problem),
     }

@@ -17,7 +17,7 @@ use super::asked::Asked;
 use super::model::WaitModel;
 use super::recorded;
 use super::stored::{Stored, Waited};
-use crate::connect::ConnectionOrigin;
+use crate::connection_origin::ConnectionOrigin;
 use crate::resource::refresh::Refresh;
 use crate::session::Session;
 use crate::{dynamic, messages};

@@ -13,9 +13,9 @@ use k8sconnect_core::yaml::parse_stream;
 use tfplugin::Diagnostic;
 
 use super::{status, web};
-use crate::data::{FilesError, KustomizeError, Program, SourceAttribute};
 use crate::messages::data::{self, Asked};
 use crate::messages::{documents, function};
+use crate::yaml_source::{FilesError, KustomizeError, Program, SourceAttribute};
 
 fn faults(texts: &[(&str, &str)]) -> Vec<Problem> {
     split(texts.iter().map(|(name, text)| Source { name: Some(name), text })).unwrap_err()

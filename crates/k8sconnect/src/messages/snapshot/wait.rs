@@ -15,16 +15,11 @@ use tfplugin::{AttributePath, Diagnostic};
 use super::web;
 use crate::messages::data;
 use crate::messages::wait::{self, Ending};
-use crate::wait::Asked;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
     let web = web();
-    let asked = |goal| Asked {
-        key: web.key().clone(),
-        goal,
-        fail_when: vec![],
-        timeout: Duration::from_secs(120),
-        timeout_text: "2m".into(),
+    let failed = |goal: &Goal, ending: &Ending, around: &Picture| {
+        wait::failed(web.key(), goal, "2m", ending, around)
     };
     let path = |text: &str| JsonPath::parse(text).unwrap();
     let pod = json!({
@@ -70,25 +65,17 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         data::no_namespace("Shop", AttributePath::root("namespace")),
         data::no_api_version("apps/v1/x", AttributePath::root("api_version")),
         data::no_kind("Config Map", AttributePath::root("kind")),
-        wait::failed(&asked(Goal::Rollout), &up("1 of 2 replicas are available"), &around),
-        wait::failed(&asked(Goal::Rollout), &never(&wait::image_trouble(&look(&pod))), &around),
-        wait::failed(
-            &asked(Goal::Ready),
-            &never("it made no progress within its deadline"),
-            &nothing,
-        ),
-        wait::failed(
-            &asked(Goal::Deleted),
-            &up("it is marked for deletion and held by `a/b`"),
-            &nothing,
-        ),
-        wait::failed(&asked(field.clone()), &Ending::NotThere, &nothing),
-        wait::failed(&asked(field.clone()), &Ending::Deleted, &nothing),
-        wait::failed(&asked(field.clone()), &Ending::NoNamespace("shop".into()), &nothing),
-        wait::failed(&asked(field.clone()), &silence, &nothing),
-        wait::failed(&asked(value), &up("`status.phase` is `Pending`, not `Bound`"), &nothing),
-        wait::failed(&asked(condition("Ready")), &up("condition `Ready` is not there"), &nothing),
-        wait::failed(&asked(condition("Ready=False")), &never("the Pod has failed"), &nothing),
+        failed(&Goal::Rollout, &up("1 of 2 replicas are available"), &around),
+        failed(&Goal::Rollout, &never(&wait::image_trouble(&look(&pod))), &around),
+        failed(&Goal::Ready, &never("it made no progress within its deadline"), &nothing),
+        failed(&Goal::Deleted, &up("it is marked for deletion and held by `a/b`"), &nothing),
+        failed(&field, &Ending::NotThere, &nothing),
+        failed(&field, &Ending::Deleted, &nothing),
+        failed(&field, &Ending::NoNamespace("shop".into()), &nothing),
+        failed(&field, &silence, &nothing),
+        failed(&value, &up("`status.phase` is `Pending`, not `Bound`"), &nothing),
+        failed(&condition("Ready"), &up("condition `Ready` is not there"), &nothing),
+        failed(&condition("Ready=False"), &never("the Pod has failed"), &nothing),
         wait::no_kind(web.key(), Some("Deployment"), "2m"),
         wait::gone_with_its_kind(web.key(), None),
         wait::gone_with_its_kind(web.key(), Some("Deployment")),

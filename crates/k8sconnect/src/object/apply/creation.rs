@@ -22,10 +22,10 @@ use crate::messages::addresses::Stage;
 use crate::messages::refusal::{Deed, Subject, not_taken, not_written, refused};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
+use crate::object::terms::Adoption;
 use crate::place::{location, place};
 use crate::plan_ledger::{Fact, Name, Target};
 use crate::resource::retry::Tries;
-use crate::terms::Adoption;
 use crate::{MANAGER, messages};
 
 pub(super) struct Made {

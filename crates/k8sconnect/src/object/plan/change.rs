@@ -21,11 +21,11 @@ use crate::object::definitions;
 use crate::object::held::Held;
 use crate::object::model::ObjectModel;
 use crate::object::read::{seen_of, version_of};
+use crate::object::terms::{Protection, Terms};
 use crate::object::unread;
 use crate::plan_phase::PlanPhase;
 use crate::read_cache::{Cached, ReadObject};
 use crate::session::Session;
-use crate::terms::{Protection, Terms};
 use crate::{MANAGER, messages};
 
 pub(super) async fn plan(

@@ -23,10 +23,10 @@ use crate::object::definitions;
 use crate::object::model::{ObjectModel, ObjectRef};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
+use crate::object::terms::{Adoption, Protection};
 use crate::place::location;
 use crate::plan_ledger::{Address, Digest, Fact, Name, PlannedAction, Target};
 use crate::plan_phase::{Found, PlanPhase};
-use crate::terms::{Adoption, Protection};
 use crate::{MANAGER, messages};
 
 /// A creation, planned.
