@@ -31,7 +31,7 @@ use plan::{Needs, TestBinary};
 use report::{Report, Step};
 
 /// A suite that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(25 * 60);
+const PATIENCE: Duration = Duration::from_secs(45 * 60);
 
 /// Binaries that mostly wait for the cluster and may do so together.
 const AT_ONCE: usize = 2;

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::atom::same;
+use crate::changed::changed;
 use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, FieldSet, PathElement};
-use crate::immutable::changed;
 use crate::other_words::{has_words_of_a_version, leads_nowhere};
 use crate::owners::{Manager, Owners};
 use crate::rejection::Cause;

@@ -24,8 +24,8 @@ use crate::field::walk::{Items, at, at_written, step};
 use crate::field::{FieldPath, FieldSet, PathElement, Pattern};
 use crate::manifest::Manifest;
 use crate::owners::Owners;
-use crate::swallowed::is_zero;
 use crate::text::distance;
+use crate::zero::is_zero;
 
 pub(crate) use edit::put;
 use edit::take;

@@ -3,15 +3,12 @@
 //! A replacement destroys something. It is planned only on proof, in four steps: the update was
 //! refused with a cause that names a field; the body as it was before is *not* refused, so that the
 //! change is to blame; the new body is accepted as a creation, so that a replacement would succeed;
-//! and it is refused for the same when it is laid over the object (see [`overwrite`]), so
+//! and it is refused for the same when it is laid over the object (see `overwrite`), so
 //! that nothing which others hold is to blame. There is no list of fields or kinds, and no text is
 //! matched, save the one by which a webhook's refusal is known: webhooks hand causes of their own
 //! through, which prove nothing; and the word by which a refusal speaks of the `status`, which a
 //! creation has none of.
-//!
-//! [`overwrite`]: crate::overwrite
 
-mod changed;
 mod probe;
 mod rules;
 mod words;
@@ -22,7 +19,6 @@ use crate::field::walk::{at_written, step};
 use crate::field::{FieldPath, PathElement};
 use crate::rejection::{Cause, Rejection, Status};
 
-pub use changed::changed;
 pub use probe::Probe;
 pub use rules::{Sight, sight};
 pub use words::names_status;

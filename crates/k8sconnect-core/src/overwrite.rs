@@ -8,12 +8,12 @@
 
 use serde_json::{Value, json};
 
+use crate::changed::changed;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, FieldSet, PathElement};
-use crate::immutable::changed;
 use crate::owners::{Manager, Owners};
-use crate::patch::Pointer;
+use crate::pointer::Pointer;
 use crate::rejection::Cause;
 
 /// What belongs to the server, whoever wrote it down.

@@ -29,7 +29,6 @@ mod open;
 mod operation;
 mod outcome;
 mod place;
-mod pointer;
 mod position;
 mod recount;
 mod restore;
@@ -58,7 +57,6 @@ pub use oddity::Oddity;
 pub use operation::{Operation, OperationError, Trouble};
 pub use outcome::{Outcome, Written, leaves_now};
 pub use place::{Shape, Unplaced};
-pub use pointer::Pointer;
 pub use position::{Positions, Stood, Whereabouts, positions};
 pub use script::{Past, Problem, Script, Standing};
 

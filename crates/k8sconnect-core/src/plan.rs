@@ -36,7 +36,6 @@ use crate::secrecy::Secrecy;
 use crate::spelling;
 use crate::transition::{self, FieldNotice, Notices, Side, Then};
 
-pub(crate) use open::is_drawn;
 pub use recovery::{Recovered, Standing};
 pub use takeover::Takeover;
 

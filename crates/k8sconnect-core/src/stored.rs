@@ -88,6 +88,6 @@ impl<'de> Deserialize<'de> for ConcealmentKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let bytes = BASE64.decode(String::deserialize(deserializer)?).ok();
         let key = bytes.and_then(|bytes| bytes.try_into().ok());
-        key.map(Self).ok_or_else(|| D::Error::custom("the key has not 32 bytes"))
+        key.map(Self).ok_or_else(|| D::Error::custom("not 32 bytes"))
     }
 }

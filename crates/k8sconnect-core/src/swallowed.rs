@@ -10,11 +10,12 @@ mod emptied;
 
 use serde_json::Value;
 
+use crate::changed::changed;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, FieldSet, PathElement};
-use crate::immutable::changed;
 use crate::owners::Owners;
+use crate::zero::is_zero;
 
 pub use emptied::{Emptied, emptied};
 
@@ -184,18 +185,6 @@ fn has_same_items(items: &[Value], other: Option<&Value>) -> bool {
         texts
     };
     items.iter().chain(other).any(is_part) || sorted(items) == sorted(other)
-}
-
-/// What servers leave out where it is written.
-pub(crate) fn is_zero(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-    }
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::judge::{Kept, without_ours};
 use super::place::pointer_to;
-use super::pointer::{Pointer, index};
 use super::{Form, Patch};
 use crate::field::FieldPath;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at_written;
 use crate::owners::Owners;
+use crate::pointer::{Pointer, index};
 use crate::projection::ABSENT;
 use crate::rejection::Cause;
 

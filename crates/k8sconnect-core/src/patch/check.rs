@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::operation::Operation;
-use super::pointer::Pointer;
 use super::{Manner, PatchError, SecretError};
 use crate::field::{FieldPath, PathElement};
 use crate::identity::{DEFAULT_NAMESPACE, ObjectKey, reserved};
 use crate::manifest::{SERVER_METADATA, may_be_data_of_a_secret};
+use crate::pointer::Pointer;
 use crate::secrecy::Secrecy;
 
 /// A partial object without what merely repeats the target's identity.

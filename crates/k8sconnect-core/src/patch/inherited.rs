@@ -11,8 +11,8 @@ use super::meaning::covers;
 use super::operation::Operation;
 use super::outcome::leaf;
 use super::place::{Shape, Unplaced};
-use super::pointer::{Pointer, index};
 use super::{Form, Patch};
+use crate::pointer::{Pointer, index};
 use crate::projection::{ConcealmentKey, Texts};
 
 /// What a patch of somebody else's is taken to have left behind.

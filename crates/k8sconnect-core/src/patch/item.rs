@@ -11,13 +11,13 @@ use super::mark::{Footprint, Mark};
 use super::operation::Operation;
 use super::outcome::Outcome;
 use super::place::pointer_to;
-use super::pointer::Pointer;
 use super::script::{Problem, Trace, Writer};
 use crate::atom::same;
 use crate::field::walk::{at, namesakes};
 use crate::field::{FieldPath, PathElement};
 use crate::handback::{Division, Extent};
 use crate::owners::{Manager, Owners};
+use crate::pointer::Pointer;
 
 /// Several items of one key in a list, one of which a patch means.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::atom::same;
-use crate::swallowed::is_zero;
+use crate::zero::is_zero;
 
 /// Whether a value says what another one says, and maybe more.
 pub(crate) fn covers(value: &Value, written: &Value) -> bool {

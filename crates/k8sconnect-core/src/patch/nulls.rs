@@ -17,7 +17,7 @@ use crate::field::walk::{Items, at};
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::owners::Owners;
 use crate::projection::{ABSENT, Leaf, Projection};
-use crate::swallowed;
+use crate::zero;
 
 /// How a null that is there is shown.
 const NULL: &str = "null";
@@ -108,7 +108,7 @@ impl Patch {
 
 /// Of a single value: maps and lists that are empty are leaves anyway.
 fn is_zero(value: &Value) -> bool {
-    !(value.is_null() || value.is_object() || value.is_array()) && swallowed::is_zero(value)
+    !(value.is_null() || value.is_object() || value.is_array()) && zero::is_zero(value)
 }
 
 impl Outcome {

@@ -7,7 +7,7 @@ use super::Patch;
 use super::outcome::Outcome;
 use crate::field::FieldPath;
 use crate::field::walk::at;
-use crate::plan::is_drawn;
+use crate::zero::is_allocated;
 
 impl Patch {
     /// The leaves in which the answer to a dry-run has something that neither the patch says nor the
@@ -38,7 +38,7 @@ fn is_filled_in(value: &Value, written: &Value, before: &[&Value]) -> bool {
             let before: Vec<_> = before.iter().filter_map(|it| it.as_array()).flatten().collect();
             items.iter().zip(written).any(|(item, written)| is_filled_in(item, written, &before))
         }
-        (value, written) => is_drawn(written, value) && !before.contains(&value),
+        (value, written) => is_allocated(written, value) && !before.contains(&value),
     }
 }
 

@@ -5,8 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::pointer::{Pointer, index};
 use crate::atom::same;
+use crate::pointer::{Pointer, index};
 use crate::yaml::NESTING_LIMIT;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -20,7 +20,7 @@ use crate::identity::without_marks;
 use crate::owners::Owners;
 use crate::projection::{Leaf, Projection, View, is_empty_map, project};
 use crate::secrecy::Secrecy;
-use crate::swallowed::is_zero;
+use crate::zero::is_zero;
 
 /// An object after a write, or a dry-run of it, and the manager that wrote.
 #[derive(Clone, Copy, Debug)]

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::pointer::{Pointer, index};
 use crate::field::walk::step;
 use crate::field::{Atom, FieldPath, FieldSet, PathElement};
 use crate::owners::Owners;
+use crate::pointer::{Pointer, index};
 
 /// What is known of the lists of an object.
 #[derive(Clone, Debug)]

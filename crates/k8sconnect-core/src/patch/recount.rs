@@ -7,10 +7,10 @@
 
 use super::mark::{Footprint, Mark};
 use super::operation::Operation;
-use super::pointer::{Pointer, index};
 use super::position::Whereabouts;
 use super::script::{Standing, Writer};
 use crate::field::FieldPath;
+use crate::pointer::{Pointer, index};
 
 impl Writer<'_> {
     /// Whether an operation follows an item to where that stands now, and is the same otherwise or has

@@ -10,15 +10,15 @@ use super::mark::{Footprint, Mark};
 use super::operation::Operation;
 use super::outcome::leaf;
 use super::place::pointer_to;
-use super::pointer::{Pointer, index};
 use super::script::{Problem, Standing, Writer, names_an_item};
 use crate::atom::{is_scalar, same};
 use crate::field::walk::at;
 use crate::field::{Atom, FieldPath, PathElement};
 use crate::manifest::same_shape;
-use crate::plan::is_drawn;
+use crate::pointer::{Pointer, index};
 use crate::projection::{ABSENT, Leaf, is_concealed};
 use crate::text;
+use crate::zero::is_allocated;
 
 impl Writer<'_> {
     /// Brings back what an operation came to, as far as it no longer holds.
@@ -196,7 +196,7 @@ fn is_rewritten(found: &Value, written: &Value) -> bool {
             is_scalar(found)
                 && is_scalar(written)
                 && !same(found, written)
-                && !is_drawn(written, found)
+                && !is_allocated(written, found)
         }
     }
 }

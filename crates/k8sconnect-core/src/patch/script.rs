@@ -12,13 +12,13 @@ use super::mark::{Footprint, Mark};
 use super::meaning::{covers, may_come_of};
 use super::operation::{Operation, Trouble};
 use super::place::{Shape, Unplaced};
-use super::pointer::{Pointer, index};
 use super::position::{Positions, Whereabouts};
 use crate::atom::same;
 use crate::field::walk;
 use crate::field::{FieldPath, PathElement};
 use crate::identity::is_reserved;
 use crate::owners::Manager;
+use crate::pointer::{Pointer, index};
 use crate::projection::{ConcealmentKey, Texts, is_empty_map};
 use crate::secrecy::Secrecy;
 

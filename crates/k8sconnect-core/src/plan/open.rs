@@ -12,6 +12,7 @@ use super::Prior;
 use crate::field::walk::Items;
 use crate::field::{FieldPath, FieldSet};
 use crate::projection::{Leaf, Projection};
+use crate::zero::is_allocated;
 
 /// The leaves of an answer for which the user wrote that any value will do.
 pub(super) fn open(
@@ -56,24 +57,7 @@ impl Open<'_> {
         let text = self.prior.and_then(|prior| prior.kept).and_then(|kept| kept.texts.get(path));
         let key = self.prior.and_then(|prior| prior.key);
         let is_kept = text.is_some() && text == leaf.text(path, key).as_ref();
-        is_drawn(written, value) && !is_kept
-    }
-}
-
-/// Whether the server has put a value in the place of one that says nothing. Zero as a quantity is
-/// only another spelling.
-pub(crate) fn is_drawn(written: &Value, value: &Value) -> bool {
-    leaves_open(written) && written != value && !value.is_null() && value.as_str() != Some("0")
-}
-
-/// Whether a value says nothing: the zero of its type, or a list of nothing else.
-fn leaves_open(written: &Value) -> bool {
-    match written {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Number(number) => number.as_i64() == Some(0),
-        Value::Array(items) => items.iter().all(leaves_open),
-        Value::Bool(_) | Value::Object(_) => false,
+        is_allocated(written, value) && !is_kept
     }
 }
 

@@ -7,7 +7,8 @@ use k8sconnect_core::ignore::{Ignore, Ignoring, Yielded};
 use k8sconnect_core::import_id::{ImportId, Subject};
 use k8sconnect_core::jsonpath::{JsonPath, excerpt};
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::patch::{Mark, Pointer};
+use k8sconnect_core::patch::Mark;
+use k8sconnect_core::pointer::Pointer;
 use k8sconnect_core::secrecy;
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Items of lists that have keys.
 
 use super::*;
+use crate::pointer::Pointer;
 
 const ENV: &str = "/spec/containers/0/env";
 

@@ -3,7 +3,8 @@
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::Manager;
-use k8sconnect_core::patch::{Manner, Namesakes, Pointer};
+use k8sconnect_core::patch::{Manner, Namesakes};
+use k8sconnect_core::pointer::Pointer;
 use tfplugin::Diagnostic;
 
 use super::operations::AS_IT_STANDS;

@@ -2,7 +2,8 @@
 
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::patch::{Pointer, Problem, Trouble, Whereabouts};
+use k8sconnect_core::patch::{Problem, Trouble, Whereabouts};
+use k8sconnect_core::pointer::Pointer;
 use k8sconnect_core::projection::CONCEALED_VALUE;
 use k8sconnect_core::secrecy::Secrecy;
 use k8sconnect_core::text;

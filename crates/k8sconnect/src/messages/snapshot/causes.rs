@@ -4,7 +4,8 @@ use k8sconnect_core::field::pattern::{PatternError, PatternProblem};
 use k8sconnect_core::import_id::ImportIdError;
 use k8sconnect_core::jsonpath::{JsonPathError, JsonPathProblem};
 use k8sconnect_core::manifest::{ManifestCause, ManifestError};
-use k8sconnect_core::patch::{OperationError, PatchError, Pointer, SecretError};
+use k8sconnect_core::patch::{OperationError, PatchError, SecretError};
+use k8sconnect_core::pointer::Pointer;
 use k8sconnect_core::yaml::{KeyKind, Position, SyntaxProblem, YamlError, YamlErrorKind};
 
 use super::*;

@@ -5,9 +5,10 @@ use super::*;
 pub(super) fn messages() -> Vec<Diagnostic> {
     use k8sconnect_core::handback::Prospect;
     use k8sconnect_core::patch::{
-        Behind, Claimed, Ignored, Manner, Namesakes, Oddity, Patch, Pointer, Problem, Trouble,
-        Unheard, Unplaced, Verdict, Whereabouts,
+        Behind, Claimed, Ignored, Manner, Namesakes, Oddity, Patch, Problem, Trouble, Unheard,
+        Unplaced, Verdict, Whereabouts,
     };
+    use k8sconnect_core::pointer::Pointer;
     use k8sconnect_core::scrub::Secrets;
     use k8sconnect_core::secrecy::Secrecy;
 

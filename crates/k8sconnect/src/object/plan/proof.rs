@@ -1,6 +1,7 @@
 //! A change was refused: is it one that the object can never take?
 
 use k8sconnect_cluster::{Location, NotYet, Observation};
+use k8sconnect_core::changed;
 use k8sconnect_core::field::{FieldPath, PathElement};
 use k8sconnect_core::immutable::{
     self, LaidOver, Probe, Sight, Succession, Suspicion, Trial, Verdict,
@@ -237,7 +238,7 @@ fn changed(
 ) -> Vec<FieldPath> {
     let owners = live.and_then(|live| Owners::of_object(live).ok()).unwrap_or_default();
     let fields = owners.applied_by(MANAGER);
-    let mut changed = immutable::changed(held.manifest.value(), desired.value(), &fields);
+    let mut changed = changed::changed(held.manifest.value(), desired.value(), &fields);
     let namespace = FieldPath::new(["metadata", "namespace"].map(PathElement::field));
     changed.retain(|path| location.namespace.is_some() || *path != namespace);
     changed
