@@ -21,8 +21,6 @@ mod ephemeral;
 mod function;
 mod leaves;
 mod look;
-#[cfg(test)]
-mod malformed;
 mod messages;
 mod object;
 mod patch;

@@ -29,6 +29,7 @@ mod interrupts;
 mod keeping;
 mod kubectl;
 mod logins;
+mod malformed;
 mod model;
 mod nulls;
 mod ownership;

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tfplugin::harness::{Block, Core, Failure, Sort};
 use tfplugin::{Attribute, AttributePath, Data, Mode, Nesting, Shape, Step, Type, Value};
 
-use crate::K8sConnect;
+use k8sconnect::K8sConnect;
 
 /// One configuration that is wrong in one place.
 struct Case {
