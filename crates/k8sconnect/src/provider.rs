@@ -52,7 +52,7 @@ impl Provider for K8sConnect {
             )
     }
 
-    fn validate(
+    async fn validate(
         &self,
         _ctx: &Context,
         config: ProviderBlock,

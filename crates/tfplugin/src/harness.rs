@@ -188,7 +188,7 @@ impl Core {
 
     /// Validates and takes over the provider block; warnings come back.
     pub async fn configure(&self, config: impl Into<Value>) -> Result<Diagnostics, Failure> {
-        let ty = &self.service.inner().schema_and_type().1;
+        let ty = self.service.inner().provider.value_type();
         let config = Some(wire::encode(&config.into(), ty)?);
         let request = proto::ConfigRequest { config: config.clone() };
         let answer = wire::answered(self.client().validate_provider_config(request).await)?;
@@ -296,7 +296,7 @@ impl Core {
         Ok(self.resource(ty)?.value_type().clone())
     }
 
-    fn resource(&self, ty: &str) -> Result<&dyn crate::registry::resource::AnyResource, Failure> {
+    fn resource(&self, ty: &str) -> Result<&dyn crate::registry::AnyResource, Failure> {
         let resources = &self.service.inner().registry.resources;
         Ok(&**resources.get(ty).ok_or_else(|| wire::no_such("resource type", ty))?)
     }

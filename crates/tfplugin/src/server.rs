@@ -29,11 +29,7 @@ use tonic::{Request, Response, Status};
 use crate::context::{Capabilities, Context};
 use crate::diagnostic::Diagnostics;
 use crate::proto::tfplugin6 as proto;
-use crate::registry::Provider;
-use crate::registry::Registry;
-use crate::registry::provider::{AnyProvider, Erased};
-use crate::schema::Schema;
-use crate::value::Type;
+use crate::registry::{AnyProvider, Erased, Provider, Registry};
 
 /// As large as the limit that Terraform's own side sets.
 pub(crate) const MESSAGE_LIMIT: usize = 256 * 1024 * 1024;
@@ -44,9 +40,8 @@ pub(crate) struct Service(Arc<Inner>);
 
 pub(crate) struct Inner {
     address: String,
-    provider: Box<dyn AnyProvider>,
+    pub(crate) provider: Box<dyn AnyProvider>,
     pub(crate) registry: Registry,
-    schema: OnceLock<(Schema, Type)>,
     stop: watch::Sender<bool>,
     /// What the client said when it configured us: apply requests do not say it again.
     configured_for: OnceLock<Capabilities>,
@@ -58,9 +53,8 @@ impl Service {
         provider.register(&mut registry);
         Self(Arc::new(Inner {
             address: address.to_owned(),
-            provider: Box::new(Erased(provider)),
+            provider: Box::new(Erased::new(provider, P::schema)),
             registry,
-            schema: OnceLock::new(),
             stop: watch::Sender::new(false),
             configured_for: OnceLock::new(),
         }))
@@ -80,14 +74,6 @@ impl Service {
 }
 
 impl Inner {
-    pub(crate) fn schema_and_type(&self) -> &(Schema, Type) {
-        self.schema.get_or_init(|| {
-            let schema = self.provider.schema();
-            let ty = schema.value_type();
-            (schema, ty)
-        })
-    }
-
     fn context(&self, capabilities: Option<proto::ClientCapabilities>) -> Context {
         let capabilities = match capabilities {
             Some(wire) => Capabilities {

@@ -42,7 +42,7 @@ impl Core {
             name: name.to_owned(),
             schema: schema.clone(),
         };
-        let mut blocks = vec![block(Sort::Provider, "", &inner.schema_and_type().0)];
+        let mut blocks = vec![block(Sort::Provider, "", inner.provider.schema())];
         blocks
             .extend(registry.resources.iter().map(|(n, it)| block(Sort::Resource, n, it.schema())));
         blocks.extend(

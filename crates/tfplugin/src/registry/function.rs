@@ -17,18 +17,18 @@ pub(crate) trait AnyFunction: Send + Sync {
     ) -> BoxFuture<'a, Result<Value, FunctionError>>;
 }
 
-pub(crate) struct Erased<F> {
+pub(crate) struct ErasedFunction<F> {
     function: F,
     signature: OnceLock<Signature>,
 }
 
-impl<F: Function> Erased<F> {
+impl<F: Function> ErasedFunction<F> {
     pub(super) fn new(function: F) -> Self {
         Self { function, signature: OnceLock::new() }
     }
 }
 
-impl<F: Function> AnyFunction for Erased<F> {
+impl<F: Function> AnyFunction for ErasedFunction<F> {
     fn signature(&self) -> &Signature {
         self.signature.get_or_init(|| self.function.signature())
     }

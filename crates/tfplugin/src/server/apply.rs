@@ -9,7 +9,7 @@ use super::{Inner, proto};
 use crate::context::Context;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::private::Private;
-use crate::registry::resource::AnyResource;
+use crate::registry::AnyResource;
 use crate::resource::{Applied, ApplyFailure, Create, Delete, Update};
 use crate::value::{Data, Type, Value};
 

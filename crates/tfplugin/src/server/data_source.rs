@@ -6,7 +6,7 @@ use super::rules;
 use super::wire::{decode_present, encode};
 use super::{Inner, proto, refuse};
 use crate::diagnostic::Diagnostics;
-use crate::registry::data_source::AnyDataSource;
+use crate::registry::AnyDataSource;
 use crate::value::Value;
 
 impl Inner {

@@ -7,7 +7,7 @@ use super::rules;
 use super::wire::{decode_present, decode_private, encode};
 use super::{Inner, proto, refuse};
 use crate::diagnostic::Diagnostics;
-use crate::registry::ephemeral::AnyEphemeral;
+use crate::registry::AnyEphemeral;
 use crate::value::Value;
 
 impl Inner {

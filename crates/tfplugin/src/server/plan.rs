@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::path::AttributePath;
 use crate::private::Private;
-use crate::registry::resource::AnyResource;
+use crate::registry::AnyResource;
 use crate::resource::{Plan, PlanDestroy, PlannedPrivate};
 use crate::value::Value;
 

@@ -27,7 +27,7 @@ impl Inner {
     ) -> Result<proto::ProviderSchema, Diagnostics> {
         let registry = &self.registry;
         Ok(proto::ProviderSchema {
-            provider: Some(self.schema_and_type().0.to_wire()),
+            provider: Some(self.provider.schema().to_wire()),
             resource_schemas: (registry.resources.iter())
                 .map(|(name, resource)| ((*name).to_owned(), resource.schema().to_wire()))
                 .collect(),
@@ -50,7 +50,7 @@ impl Inner {
     ) -> Result<proto::IdentitySchemas, Diagnostics> {
         let identity_schemas = (self.registry.resources.iter())
             .filter_map(|(name, resource)| {
-                Some(((*name).to_owned(), resource.identity_schema()?.to_wire()))
+                Some(((*name).to_owned(), resource.identity()?.0.to_wire()))
             })
             .collect();
         Ok(proto::IdentitySchemas { identity_schemas, diagnostics: Vec::new() })
@@ -61,10 +61,10 @@ impl Inner {
         request: proto::ConfigRequest,
         told: &mut Diagnostics,
     ) -> Result<proto::ValidateProviderConfigResponse, Diagnostics> {
-        let (schema, ty) = self.schema_and_type();
+        let ty = self.provider.value_type();
         let config = decode_present("provider configuration", request.config, ty)?;
-        rules::refuse_missing(&config, schema, told);
-        self.provider.validate(&self.context(None), config, told)?;
+        rules::refuse_missing(&config, self.provider.schema(), told);
+        self.provider.validate(&self.context(None), config, told).await?;
         Ok(proto::ValidateProviderConfigResponse::default())
     }
 
@@ -76,8 +76,8 @@ impl Inner {
         let context = self.context(request.client_capabilities);
         // A second configuration of one process comes from the same program.
         let _ = self.configured_for.set(context.capabilities());
-        let config =
-            decode_present("provider configuration", request.config, &self.schema_and_type().1)?;
+        let ty = self.provider.value_type();
+        let config = decode_present("provider configuration", request.config, ty)?;
         self.provider.configure(&context, config, told).await?;
         Ok(proto::Findings::default())
     }

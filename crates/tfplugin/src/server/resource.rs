@@ -9,7 +9,7 @@ use super::wire::{
 use super::{Inner, proto, refuse};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::raw::RawState;
-use crate::registry::resource::AnyResource;
+use crate::registry::AnyResource;
 use crate::resource::{Import, MoveState, Read, ReadAnswer};
 use crate::value::{Data, Value};
 
@@ -60,8 +60,8 @@ impl Inner {
     ) -> Result<proto::UpgradeResourceIdentityResponse, Diagnostics> {
         let resource = self.resource(&request.type_name)?;
         let raw = raw_state(request.raw)?;
-        let identity = match (resource.identity_schema(), resource.identity_type()) {
-            (Some(schema), Some(ty)) if schema.version() == request.version => raw.decode(ty)?,
+        let identity = match resource.identity() {
+            Some((schema, ty)) if schema.version() == request.version => raw.decode(ty)?,
             _ => resource.upgrade_identity(request.version, raw)?,
         };
         let upgraded_identity = encode_identity(Some(identity), resource.identity_type())?;

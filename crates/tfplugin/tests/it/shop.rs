@@ -46,7 +46,7 @@ impl Provider for Shop {
         Schema::new(0).attribute("owner", Attribute::string().optional().describe("Who owns it."))
     }
 
-    fn validate(
+    async fn validate(
         &self,
         _: &Context,
         config: ShopConfig,
