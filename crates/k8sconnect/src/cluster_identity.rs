@@ -20,9 +20,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use k8sconnect_cluster::Cluster;
 use k8sconnect_core::identity::ObjectKey;
-use tfplugin::{Diagnostic, Diagnostics, Value};
+use tfplugin::{Diagnostic, Diagnostics};
 
-use crate::connect::ClusterModel;
+use crate::connect::ClusterArgs;
 use crate::messages;
 
 /// What the UID of `kube-system` says about a cluster that is not known to be another one.
@@ -51,8 +51,7 @@ impl ClusterIdentity {
 #[derive(Clone, Copy)]
 pub(crate) struct Recorded<'a> {
     pub(crate) key: &'a ObjectKey,
-    pub(crate) cluster: &'a Value<ClusterModel>,
-    pub(crate) cluster_name: &'a Value<String>,
+    pub(crate) args: ClusterArgs<'a>,
     pub(crate) uid: Option<&'a str>,
 }
 

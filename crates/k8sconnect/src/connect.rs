@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use k8sconnect_cluster::{Auth, KubeconfigFiles, Trust};
 use tfplugin::{AttributePath, Diagnostics, Value};
 
+use crate::connection_origin::ConnectionOrigin;
 use crate::messages;
 use place::Place;
 use way::Files;
@@ -25,12 +26,37 @@ pub(crate) use former::carry_over;
 pub(crate) use schema::{ClusterModel, attribute, attributes};
 pub(crate) use way::Reach;
 
-/// Checks what can be checked before anything runs: the provider block is not known then, and a
-/// file may be there only where the plan is made.
-pub(crate) fn check(
-    cluster: &Value<ClusterModel>,
-    name: &Value<String>,
-) -> Result<(), Diagnostics> {
+/// The two arguments by which a block names its cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ClusterArgs<'a> {
+    pub(crate) cluster: &'a Value<ClusterModel>,
+    pub(crate) name: &'a Value<String>,
+}
+
+impl ClusterArgs<'_> {
+    pub(crate) fn origin(self) -> ConnectionOrigin {
+        ConnectionOrigin::of(self.cluster)
+    }
+}
+
+/// Gives the model of a block its [`ClusterArgs`].
+macro_rules! names_its_cluster {
+    ($model:ty) => {
+        impl $model {
+            pub(crate) fn cluster_args(&self) -> crate::connect::ClusterArgs<'_> {
+                crate::connect::ClusterArgs { cluster: &self.cluster, name: &self.cluster_name }
+            }
+        }
+    };
+}
+pub(crate) use names_its_cluster;
+
+/// Judges how a block names its cluster: warns of what is allowed and better known, and returns what is
+/// wrong. It is called before anything runs: the provider block is not known then, and a file may be
+/// there only where the plan is made.
+pub(crate) fn validate(args: ClusterArgs<'_>, notices: &mut Diagnostics) -> Diagnostics {
+    let ClusterArgs { cluster, name } = args;
+    notices.extend(warnings(cluster));
     let mut problems = Diagnostics::new();
     if cluster.is_known() && name.is_known() {
         problems.push(messages::connection::also_named());
@@ -39,7 +65,7 @@ pub(crate) fn check(
         problems.push(messages::connection::empty_name());
     }
     problems.extend(check_one(cluster, AttributePath::root("cluster")).err().into_iter().flatten());
-    problems.into_result().map(|_| ())
+    problems
 }
 
 /// The same for the provider block, all clusters at once.
@@ -65,8 +91,7 @@ pub(crate) fn check_all(
     problems.into_result().map(|_| ())
 }
 
-/// What is allowed and better known.
-pub(crate) fn warnings(cluster: &Value<ClusterModel>) -> Diagnostics {
+fn warnings(cluster: &Value<ClusterModel>) -> Diagnostics {
     warnings_at(cluster, AttributePath::root("cluster"))
 }
 

@@ -7,9 +7,9 @@ mod token;
 use std::sync::Arc;
 
 use k8sconnect_cluster::Cluster;
-use tfplugin::{Diagnostics, Value};
+use tfplugin::Diagnostics;
 
-use crate::connect::ClusterModel;
+use crate::connect::ClusterArgs;
 use crate::messages;
 use crate::session::Session;
 
@@ -17,11 +17,7 @@ pub(crate) use object::EphemeralObject;
 pub(crate) use token::EphemeralToken;
 
 /// The cluster to ask. What is opened must be known at once, so the way to it must be, too.
-async fn cluster(
-    session: &Session,
-    cluster: &Value<ClusterModel>,
-    name: &Value<String>,
-) -> Result<Arc<Cluster>, Diagnostics> {
-    let entered = session.enter(cluster, name).await?;
+async fn cluster(session: &Session, args: ClusterArgs<'_>) -> Result<Arc<Cluster>, Diagnostics> {
+    let entered = session.enter(args).await?;
     entered.ok_or_else(|| messages::ephemeral::cluster_unknown().into())
 }

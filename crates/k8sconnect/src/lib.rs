@@ -23,6 +23,7 @@ mod leaves;
 mod look;
 mod messages;
 mod object;
+mod object_ref;
 mod patch;
 mod place;
 mod plan_ledger;

@@ -27,24 +27,15 @@ use tfplugin::{
     Plan, PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update,
 };
 
-use crate::connect;
 use crate::plan_phase::Handover;
 use crate::session::Session;
 use terms::Terms;
 
 use addresses::Holder;
 pub(crate) use apply::new_key;
-pub(crate) use model::{ObjectModel, ObjectRef};
+pub(crate) use model::ObjectModel;
 
-pub(crate) struct ObjectResource {
-    session: Arc<Session>,
-}
-
-impl ObjectResource {
-    pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session }
-    }
-}
+pub(crate) struct ObjectResource(pub(crate) Arc<Session>);
 
 impl Resource for ObjectResource {
     const TYPE: &'static str = "k8sconnect_object";
@@ -65,15 +56,10 @@ impl Resource for ObjectResource {
         config: ObjectModel,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        let mut problems = Diagnostics::new();
-        notices.extend(connect::warnings(&config.cluster));
-        notices.extend(self.session.stored_credential(&config.cluster));
-        problems.extend(body::readable(&config).err().into_iter().flatten());
-        for checked in [
-            body::check(&config).err(),
-            connect::check(&config.cluster, &config.cluster_name).err(),
-            Terms::read(&config).err(),
-        ] {
+        let mut problems = self.0.validate_cluster(config.cluster_args(), notices);
+        for checked in
+            [body::readable(&config).err(), body::check(&config).err(), Terms::read(&config).err()]
+        {
             problems.extend(checked.into_iter().flatten());
         }
         problems.into_result().map(|_| ())
@@ -86,7 +72,7 @@ impl Resource for ObjectResource {
         notices: &mut Diagnostics,
     ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
         let unnamed = request.identity.is_none();
-        let mut answer = read::read(&self.session, request, notices).await?;
+        let mut answer = read::read(&self.0, request, notices).await?;
         if let ReadAnswer::Present { state, identity, .. } = &mut answer
             && unnamed
             && state.object_ref.is_known()
@@ -105,14 +91,14 @@ impl Resource for ObjectResource {
         let named = body::named(&request.config);
         let holder = request.prior.as_ref().and_then(Holder::of);
         let prior = request.prior.as_ref();
-        let was_read = self.session.reads.has_refreshed(prior.map(|prior| &prior.id));
+        let was_read = self.0.reads.has_refreshed(prior.map(|prior| &prior.id));
         let handover = Handover::of(&request.planned_private, was_read)?;
-        let planned = plan::plan(&handover.phase, &self.session, request, notices).await;
+        let planned = plan::plan(&handover.phase, &self.0, request, notices).await;
         *notices = named(std::mem::take(notices));
         let mut planned = planned.map_err(&named)?;
         handover.end(&mut planned.private, notices)?;
         if let Some(holder) = holder {
-            holder.plans(&self.session, &planned).map_err(named)?;
+            holder.plans(&self.0, &planned).map_err(named)?;
         }
         Ok(planned)
     }
@@ -123,7 +109,7 @@ impl Resource for ObjectResource {
         request: PlanDestroy<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<Private, Diagnostics> {
-        delete::plan(&self.session, request, notices).await
+        delete::plan(&self.0, request, notices).await
     }
 
     async fn create(
@@ -133,7 +119,7 @@ impl Resource for ObjectResource {
         notices: &mut Diagnostics,
     ) -> Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>> {
         let named = body::named(&request.config);
-        let created = apply::create(&self.session, request, notices).await;
+        let created = apply::create(&self.0, request, notices).await;
         *notices = named(std::mem::take(notices));
         created
             .map_err(|failure| ApplyFailure { diagnostics: named(failure.diagnostics), ..failure })
@@ -146,7 +132,7 @@ impl Resource for ObjectResource {
         notices: &mut Diagnostics,
     ) -> Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>> {
         let named = body::named(&request.config);
-        let updated = apply::update(&self.session, request, notices).await;
+        let updated = apply::update(&self.0, request, notices).await;
         *notices = named(std::mem::take(notices));
         updated
             .map_err(|failure| ApplyFailure { diagnostics: named(failure.diagnostics), ..failure })
@@ -162,7 +148,7 @@ impl Resource for ObjectResource {
         request: Delete<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        delete::delete(&self.session, request, notices).await
+        delete::delete(&self.0, request, notices).await
     }
 
     async fn import(
@@ -171,6 +157,6 @@ impl Resource for ObjectResource {
         request: Import,
         notices: &mut Diagnostics,
     ) -> Result<Imported<ObjectModel>, Diagnostics> {
-        import::import(&self.session, request, notices).await
+        import::import(&self.0, request, notices).await
     }
 }

@@ -27,24 +27,16 @@ use tfplugin::{
     PlanDestroy, Planned, Private, RawState, Read, ReadAnswer, Resource, Schema, Update, Value,
 };
 
+use crate::messages;
 use crate::plan_phase::Handover;
 use crate::session::Session;
-use crate::{connect, messages};
 
 pub(crate) use model::PatchModel;
 
 /// How long an apply waits for a target that is not there.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(crate) struct PatchResource {
-    session: Arc<Session>,
-}
-
-impl PatchResource {
-    pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session }
-    }
-}
+pub(crate) struct PatchResource(pub(crate) Arc<Session>);
 
 impl Resource for PatchResource {
     const TYPE: &'static str = "k8sconnect_patch";
@@ -61,16 +53,11 @@ impl Resource for PatchResource {
         config: PatchModel,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        notices.extend(self.session.stored_credential(&config.cluster));
-        let key = config.target.known().and_then(|target| target.key());
-        let mut problems: Diagnostics =
-            config.target.known().into_iter().flat_map(|target| target.problems()).collect();
-        for checked in [
-            plan::read(&config, key.as_ref()).err(),
-            connect::check(&config.cluster, &config.cluster_name).err(),
-        ] {
-            problems.extend(checked.into_iter().flatten());
-        }
+        let mut problems = self.0.validate_cluster(config.cluster_args(), notices);
+        let target = config.target.known();
+        problems.extend(target.into_iter().flat_map(model::problems));
+        let key = target.and_then(|target| target.key());
+        problems.extend(plan::read(&config, key.as_ref()).err().into_iter().flatten());
         problems.into_result().map(|_| ())
     }
 
@@ -80,7 +67,7 @@ impl Resource for PatchResource {
         request: Read<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
-        read::read(&self.session, request, notices).await
+        read::read(&self.0, request, notices).await
     }
 
     async fn plan(
@@ -90,12 +77,12 @@ impl Resource for PatchResource {
         notices: &mut Diagnostics,
     ) -> Result<Planned<PatchModel>, Diagnostics> {
         let id = request.prior.as_ref().map(|prior| prior.id.clone());
-        let was_read = self.session.reads.has_refreshed(id.as_ref());
+        let was_read = self.0.reads.has_refreshed(id.as_ref());
         let handover = Handover::of(&request.planned_private, was_read)?;
-        let mut planned = plan::plan(&handover.phase, &self.session, request, notices).await?;
+        let mut planned = plan::plan(&handover.phase, &self.0, request, notices).await?;
         handover.end(&mut planned.private, notices)?;
         if let Some(id) = id.as_ref().and_then(Value::as_str) {
-            self.session.ledger.note_returned(id, &planned.private);
+            self.0.ledger.note_returned(id, &planned.private);
         }
         Ok(planned)
     }
@@ -106,7 +93,7 @@ impl Resource for PatchResource {
         request: PlanDestroy<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<Private, Diagnostics> {
-        delete::plan(&self.session, request, notices).await
+        delete::plan(&self.0, request, notices).await
     }
 
     async fn create(
@@ -115,7 +102,7 @@ impl Resource for PatchResource {
         request: Create<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<Applied<PatchModel>, ApplyFailure<PatchModel>> {
-        apply::create(&self.session, request, notices).await
+        apply::create(&self.0, request, notices).await
     }
 
     async fn update(
@@ -124,7 +111,7 @@ impl Resource for PatchResource {
         request: Update<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<Applied<PatchModel>, ApplyFailure<PatchModel>> {
-        apply::update(&self.session, request, notices).await
+        apply::update(&self.0, request, notices).await
     }
 
     fn upgrade(&self, from_version: i64, raw: RawState) -> Result<PatchModel, Diagnostics> {
@@ -137,7 +124,7 @@ impl Resource for PatchResource {
         request: Delete<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        delete::delete(&self.session, request, notices).await
+        delete::delete(&self.0, request, notices).await
     }
 
     async fn import(

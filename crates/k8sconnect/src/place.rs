@@ -1,6 +1,6 @@
 //! Where an object lives.
 
-use k8sconnect_cluster::{Cluster, Error, Kind, Location, NotYet, Placed, Scope};
+use k8sconnect_cluster::{Cluster, Error, Kind, Location, NotYet, Placed, Scope, Served, Targets};
 use k8sconnect_core::identity::{
     DEFAULT_NAMESPACE, ObjectKey, is_api_version, is_kind, is_name, is_namespace,
 };
@@ -71,4 +71,21 @@ pub(crate) fn location(kind: Kind, key: &ObjectKey) -> Location {
         Scope::Cluster => None,
     };
     Location { kind, namespace, name: key.name.clone() }
+}
+
+/// Where an object of state lives. The server is asked for its kind, if none is remembered.
+pub(crate) async fn remembered(
+    targets: &Targets,
+    kind: Option<&Kind>,
+    key: &ObjectKey,
+) -> Result<Location, Diagnostics> {
+    let kind = match kind.filter(|kind| kind.gvk == key.gvk) {
+        Some(kind) => kind.clone(),
+        None => match targets.kind(&key.gvk).await {
+            Ok(Served::Yes(kind)) => kind,
+            Ok(_) => return Err(messages::served::kind_unserved(key).into()),
+            Err(error) => return Err(messages::refusal::unanswered(key, &error).into()),
+        },
+    };
+    Ok(location(kind, key))
 }

@@ -83,19 +83,19 @@ impl Provider for K8sConnect {
     }
 
     fn register(&self, registry: &mut Registry) {
-        registry.resource(ObjectResource::new(Arc::clone(&self.session)));
-        registry.resource(PatchResource::new(Arc::clone(&self.session)));
-        registry.resource(WaitResource::new(Arc::clone(&self.session)));
-        registry.data_source(ObjectData::new(Arc::clone(&self.session)));
-        registry.data_source(ObjectsData::new(Arc::clone(&self.session)));
+        registry.resource(ObjectResource(Arc::clone(&self.session)));
+        registry.resource(PatchResource(Arc::clone(&self.session)));
+        registry.resource(WaitResource(Arc::clone(&self.session)));
+        registry.data_source(ObjectData(Arc::clone(&self.session)));
+        registry.data_source(ObjectsData(Arc::clone(&self.session)));
         registry.data_source(YamlSplitData::default());
         registry.data_source(YamlScopedData::default());
         registry.function(YamlSplit);
         registry.function(YamlScoped);
         registry.function(ManifestDecode);
         registry.function(ManifestEncode);
-        registry.ephemeral(EphemeralObject::new(Arc::clone(&self.session)));
-        registry.ephemeral(EphemeralToken::new(Arc::clone(&self.session)));
+        registry.ephemeral(EphemeralObject(Arc::clone(&self.session)));
+        registry.ephemeral(EphemeralToken(Arc::clone(&self.session)));
     }
 }
 

@@ -5,12 +5,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use k8sconnect_cluster::{Cluster, ClusterUid, Connection, Pool};
 use k8sconnect_core::identity::ObjectKey;
-use tfplugin::{Diagnostic, Diagnostics, Value};
+use tfplugin::{Diagnostic, Diagnostics};
 
 use crate::apply_slots::ApplySlots;
 use crate::cluster_identity::{AnotherCluster, ClusterIdentity, Opened, Recorded, Shown, compare};
-use crate::connect::{ClusterModel, Directory, Reach};
-use crate::connection_origin::ConnectionOrigin;
+use crate::connect::{self, ClusterArgs, Directory, Reach};
 use crate::messages;
 use crate::messages::unread::NoConnection;
 use crate::plan_ledger::PlanLedger;
@@ -39,14 +38,25 @@ impl Session {
     /// The warning of a `cluster` that puts a credential into state, once per run. Terraform validates
     /// before it configures the provider, when variables are not known; and again in the plan, which
     /// reads objects, and folds the two. It validates in the apply too, which reads nothing.
-    pub(crate) fn stored_credential(&self, cluster: &Value<ClusterModel>) -> Option<Diagnostic> {
+    fn stored_credential(&self, args: ClusterArgs<'_>) -> Option<Diagnostic> {
         let is_applying =
             self.is_configured.load(Ordering::Relaxed) && !self.reads.has_refreshed(None);
-        if is_applying || !cluster.known()?.has_credential() {
+        if is_applying || !args.cluster.known()?.has_credential() {
             return None;
         }
         let is_first = !self.has_warned_of_credential.swap(true, Ordering::Relaxed);
         is_first.then(messages::connection::stored_credential)
+    }
+
+    /// Judges the cluster of a block that is stored in state; what is wrong comes back.
+    pub(crate) fn validate_cluster(
+        &self,
+        args: ClusterArgs<'_>,
+        notices: &mut Diagnostics,
+    ) -> Diagnostics {
+        let problems = connect::validate(args, notices);
+        notices.extend(self.stored_credential(args));
+        problems
     }
 
     /// The user asked to stop.
@@ -54,41 +64,34 @@ impl Session {
         self.pool.stop();
     }
 
-    /// The way to the cluster that a resource names by its `cluster` and `cluster_name`.
-    pub(crate) fn reach(
-        &self,
-        cluster: &Value<ClusterModel>,
-        name: &Value<String>,
-    ) -> Result<Reach, Diagnostics> {
-        self.directory.read().unwrap_or_else(PoisonError::into_inner).reach(cluster, name)
+    /// The way to the cluster that a block names.
+    pub(crate) fn reach(&self, args: ClusterArgs<'_>) -> Result<Reach, Diagnostics> {
+        self.directory.read().unwrap_or_else(PoisonError::into_inner).reach(args)
     }
 
-    /// The cluster that a resource names; `None` where that is not known yet.
+    /// The cluster that a block names; `None` where that is not known yet.
     pub(crate) async fn enter(
         &self,
-        cluster: &Value<ClusterModel>,
-        name: &Value<String>,
+        args: ClusterArgs<'_>,
     ) -> Result<Option<Arc<Cluster>>, Diagnostics> {
-        match self.reach(cluster, name)? {
+        match self.reach(args)? {
             Reach::Ready(connection) => self.cluster(&connection).await.map(Some),
             Reach::Unknown => Ok(None),
         }
     }
 
-    /// The connection in state, through which objects are deleted and fields handed back. An error
-    /// where it cannot be used any more.
-    pub(crate) fn connection_in_state(
+    /// The connection in state. An error where it cannot be used any more.
+    fn connection_in_state(
         &self,
         key: &ObjectKey,
-        cluster: &Value<ClusterModel>,
-        name: &Value<String>,
+        args: ClusterArgs<'_>,
     ) -> Result<Reach, Diagnostics> {
-        if !self.directory().lists(cluster, name) {
-            let why = NoConnection::NotConfigured(name.as_str());
+        if !self.directory().lists(args) {
+            let why = NoConnection::NotConfigured(args.name.as_str());
             return Err(messages::unread::no_connection(key, &why).into());
         }
-        self.reach(cluster, name).map_err(|problems| {
-            let why = NoConnection::Unusable(ConnectionOrigin::of(cluster), &problems);
+        self.reach(args).map_err(|problems| {
+            let why = NoConnection::Unusable(args.origin(), &problems);
             messages::unread::no_connection(key, &why).into()
         })
     }
@@ -148,6 +151,19 @@ impl Session {
         })
     }
 
+    /// Opens the configured connection; `None` while it is unknown.
+    pub(crate) async fn open_configured(
+        &self,
+        args: ClusterArgs<'_>,
+        recorded: Option<Recorded<'_>>,
+        notices: &mut Diagnostics,
+    ) -> Result<Option<Opened>, Diagnostics> {
+        match self.reach(args)? {
+            Reach::Ready(connection) => self.open(&connection, recorded, notices).await.map(Some),
+            Reach::Unknown => Ok(None),
+        }
+    }
+
     /// Opens the connection in state, through which objects are deleted and fields handed back.
     /// `None` while it is unknown.
     pub(crate) async fn open_in_state(
@@ -155,8 +171,7 @@ impl Session {
         recorded: Recorded<'_>,
         notices: &mut Diagnostics,
     ) -> Result<Option<Opened>, Diagnostics> {
-        let Recorded { key, cluster, cluster_name, .. } = recorded;
-        match self.connection_in_state(key, cluster, cluster_name)? {
+        match self.connection_in_state(recorded.key, recorded.args)? {
             Reach::Ready(connection) => {
                 self.open(&connection, Some(recorded), notices).await.map(Some)
             }
@@ -172,15 +187,13 @@ impl Session {
         notices: &mut Diagnostics,
         read: impl AsyncFnOnce(&Cluster) -> T,
     ) -> Result<Option<(Opened, T)>, Diagnostics> {
-        let Recorded { key, cluster, cluster_name, uid } = recorded;
-        let origin = ConnectionOrigin::of(cluster);
-        let cluster = match self.enter(cluster, cluster_name).await {
+        let Recorded { key, args, uid } = recorded;
+        let cluster = match self.enter(args).await {
             Ok(Some(cluster)) => cluster,
             Ok(None) => return Ok(None),
             // The connection in state is unusable, which says nothing of the one in the configuration.
-            Err(problems)
-                if cluster.is_known() || !self.directory().lists(cluster, cluster_name) =>
-            {
+            Err(problems) if args.cluster.is_known() || !self.directory().lists(args) => {
+                let origin = args.origin();
                 notices.push(messages::unread::connection_unusable(key, &problems, origin));
                 return Ok(None);
             }

@@ -26,20 +26,13 @@ pub(crate) use self::asked::Asked;
 use self::model::WaitModel;
 use self::stored::{Stored, Waited};
 use crate::cluster_identity::{Opened, Recorded};
-use crate::connect::Reach;
 use crate::plan_phase::Handover;
 use crate::session::Session;
-use crate::{connect, dynamic, messages};
+use crate::{dynamic, messages};
 
-pub(crate) struct WaitResource {
-    session: Arc<Session>,
-}
+pub(crate) struct WaitResource(pub(crate) Arc<Session>);
 
 impl WaitResource {
-    pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session }
-    }
-
     /// Waits, and brings back the state with what was waited for.
     async fn wait(
         &self,
@@ -51,14 +44,9 @@ impl WaitResource {
         let Some(asked) = Asked::read(&planned)? else {
             return Err(messages::wait::still_unknown().into());
         };
-        let Reach::Ready(connection) =
-            self.session.reach(&planned.cluster, &planned.cluster_name)?
-        else {
-            return Err(messages::wait::still_unknown().into());
-        };
-        let recorded = recorded(&asked, &planned, &stored);
-        let Opened { cluster, uid, .. } =
-            self.session.open(&connection, Some(recorded), notices).await?;
+        let recorded = Some(recorded(&asked, &planned, &stored));
+        let opened = self.0.open_configured(planned.cluster_args(), recorded, notices).await?;
+        let Opened { cluster, uid, .. } = opened.ok_or_else(messages::wait::still_unknown)?;
         let object = driver::wait(&cluster, &asked, notices).await?;
         let last = Some(Waited::met(object.as_ref(), uid));
         Stored { last, unread: false }.save(&mut private)?;
@@ -83,14 +71,8 @@ impl Resource for WaitResource {
         config: WaitModel,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        notices.extend(connect::warnings(&config.cluster));
-        notices.extend(self.session.stored_credential(&config.cluster));
-        let mut problems = Diagnostics::new();
-        let checked = [
-            connect::check(&config.cluster, &config.cluster_name).err(),
-            Asked::read(&config).err(),
-        ];
-        problems.extend(checked.into_iter().flatten().flatten());
+        let mut problems = self.0.validate_cluster(config.cluster_args(), notices);
+        problems.extend(Asked::read(&config).err().into_iter().flatten());
         problems.into_result().map(|_| ())
     }
 
@@ -100,7 +82,7 @@ impl Resource for WaitResource {
         request: Read<WaitModel>,
         notices: &mut Diagnostics,
     ) -> Result<ReadAnswer<WaitModel>, Diagnostics> {
-        read::read(&self.session, request, notices).await
+        read::read(&self.0, request, notices).await
     }
 
     async fn plan(
@@ -110,9 +92,9 @@ impl Resource for WaitResource {
         notices: &mut Diagnostics,
     ) -> Result<Planned<WaitModel>, Diagnostics> {
         let prior = request.prior.as_ref();
-        let was_read = self.session.reads.has_refreshed(prior.map(|prior| &prior.id));
+        let was_read = self.0.reads.has_refreshed(prior.map(|prior| &prior.id));
         let handover = Handover::of(&request.planned_private, was_read)?;
-        let mut planned = plan::plan(&handover.phase, &self.session, request, notices).await?;
+        let mut planned = plan::plan(&handover.phase, &self.0, request, notices).await?;
         handover.end(&mut planned.private, notices)?;
         Ok(planned)
     }
@@ -135,7 +117,7 @@ impl Resource for WaitResource {
         notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, ApplyFailure<WaitModel>> {
         let Update { prior, planned, mut private, .. } = request;
-        if !planned.result.is_unknown() && !plan::waits_again(&self.session, &prior, &planned) {
+        if !planned.result.is_unknown() && !plan::waits_again(&self.0, &prior, &planned) {
             return Ok(applied(planned, private));
         }
         match self.wait(planned, private.clone(), notices).await {
@@ -176,12 +158,7 @@ impl Resource for WaitResource {
 
 /// What state says about the cluster that was waited in.
 fn recorded<'a>(asked: &'a Asked, model: &'a WaitModel, stored: &'a Stored) -> Recorded<'a> {
-    Recorded {
-        key: &asked.key,
-        cluster: &model.cluster,
-        cluster_name: &model.cluster_name,
-        uid: stored.cluster(),
-    }
+    Recorded { key: &asked.key, args: model.cluster_args(), uid: stored.cluster() }
 }
 
 fn applied(state: WaitModel, private: Private) -> Applied<WaitModel> {

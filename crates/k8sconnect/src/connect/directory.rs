@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tfplugin::{AttributePath, Diagnostics, Value};
 
+use super::ClusterArgs;
 use super::place::Place;
 use super::schema::ClusterModel;
 use super::way::{self, Files, Reach};
@@ -25,12 +26,8 @@ impl Directory {
     }
 
     /// Finds the cluster that a resource names, and the way to it.
-    pub(crate) fn reach(
-        &self,
-        cluster: &Value<ClusterModel>,
-        name: &Value<String>,
-    ) -> Result<Reach, Diagnostics> {
-        match (cluster, name) {
+    pub(crate) fn reach(&self, args: ClusterArgs<'_>) -> Result<Reach, Diagnostics> {
+        match (args.cluster, args.name) {
             (Value::Known(cluster), Value::Null) => {
                 way::reach(cluster, &Place::Here(AttributePath::root("cluster")), Files::Read)
             }
@@ -46,8 +43,8 @@ impl Directory {
     }
 
     /// Whether there is what a resource names, or goes by where it names nothing.
-    pub(crate) fn lists(&self, cluster: &Value<ClusterModel>, name: &Value<String>) -> bool {
-        match (cluster, name) {
+    pub(crate) fn lists(&self, args: ClusterArgs<'_>) -> bool {
+        match (args.cluster, args.name) {
             (Value::Null, Value::Known(name)) => match &self.named {
                 Value::Known(named) => named.get(name).is_some_and(|cluster| !cluster.is_null()),
                 Value::Unknown => true,

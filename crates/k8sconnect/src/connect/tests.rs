@@ -9,9 +9,17 @@ fn cluster(change: impl FnOnce(&mut ClusterModel)) -> ClusterModel {
     cluster
 }
 
+fn args<'a>(cluster: &'a Value<ClusterModel>, name: &'a Value<String>) -> ClusterArgs<'a> {
+    ClusterArgs { cluster, name }
+}
+
+fn judged(cluster: ClusterModel) -> Diagnostics {
+    validate(args(&Value::Known(cluster), &Value::Null), &mut Diagnostics::new())
+}
+
 /// What is told, each with the part that it points to.
 fn told(cluster: ClusterModel) -> Vec<String> {
-    let problems = check(&Value::Known(cluster), &Value::Null).err().unwrap_or_default();
+    let problems = judged(cluster);
     let shown = |problem: &tfplugin::Diagnostic| {
         let path = problem.path.as_ref().map(ToString::to_string).unwrap_or_default();
         format!("{path}: {}", problem.summary)
@@ -187,7 +195,7 @@ fn empty_names_are_told_as_empty() {
     let problems = check_all(&Value::Null, &Value::Known(nameless.into())).unwrap_err();
     assert_eq!(problems.iter().count(), 1);
     let token = cluster(|it| (it.host, it.token) = ("https://k.example".into(), "".into()));
-    let problems = check(&Value::Known(token), &Value::Null).unwrap_err();
+    let problems = judged(token);
     assert!(problems.iter().any(|it| it.detail.starts_with("It is empty.")), "{problems:?}");
 }
 
@@ -197,7 +205,7 @@ fn an_entry_that_is_null_is_none_and_told_as_null() {
     let named = [("east".to_owned(), Value::Null), ("west".to_owned(), known)];
     let directory = Directory { default: Value::Null, named: Value::Known(named.into()) };
     assert_eq!(directory.names(), ["west"]);
-    let problems = directory.reach(&Value::Null, &"east".into()).err().unwrap();
+    let problems = directory.reach(args(&Value::Null, &"east".into())).err().unwrap();
     let told: Vec<_> = problems.iter().map(|it| it.detail.clone()).collect();
     assert!(told[0].contains("is null. Besides, it names `west`"), "{told:?}");
 }
@@ -207,7 +215,7 @@ fn one_of_several_clusters_is_called_by_its_name_in_what_is_told_of_its_server()
     let one = Value::Known(cluster(|it| it.kubeconfig = KUBECONFIG.into()));
     let named = Value::Known([("east".to_owned(), one.clone())].into());
     let directory = Directory { default: one, named };
-    let called = |name: Value<String>| match directory.reach(&Value::Null, &name) {
+    let called = |name: Value<String>| match directory.reach(args(&Value::Null, &name)) {
         Ok(Reach::Ready(connection)) => connection.called,
         _ => panic!("it is described"),
     };

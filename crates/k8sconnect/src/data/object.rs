@@ -10,20 +10,12 @@ use tfplugin::{
 };
 
 use super::reach;
-use crate::connect::{self, ClusterModel};
+use crate::connect::{self, ClusterModel, names_its_cluster};
 use crate::messages::data::Asked;
 use crate::session::Session;
 use crate::{dynamic, messages, place};
 
-pub(crate) struct ObjectData {
-    session: Arc<Session>,
-}
-
-impl ObjectData {
-    pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session }
-    }
-}
+pub(crate) struct ObjectData(pub(crate) Arc<Session>);
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
@@ -39,6 +31,8 @@ model! {
         pub(crate) object: Value<Data>,
     }
 }
+
+names_its_cluster!(ObjectDataModel);
 
 impl DataSource for ObjectData {
     const TYPE: &'static str = "k8sconnect_object";
@@ -86,14 +80,10 @@ impl DataSource for ObjectData {
         config: ObjectDataModel,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        notices.extend(connect::warnings(&config.cluster));
-        notices.extend(self.session.stored_credential(&config.cluster));
-        let mut problems =
-            place::misnamed(&config.name, &config.namespace, |part| AttributePath::root(part));
+        let mut problems = self.0.validate_cluster(config.cluster_args(), notices);
         let at = |part: &str| AttributePath::root(part);
+        problems.extend(place::misnamed(&config.name, &config.namespace, at));
         problems.extend(place::miscalled(&config.api_version, &config.kind, at));
-        let checked = connect::check(&config.cluster, &config.cluster_name);
-        problems.extend(checked.err().into_iter().flatten());
         problems.into_result().map(|_| ())
     }
 
@@ -109,7 +99,7 @@ impl DataSource for ObjectData {
             name: config.name.as_str().unwrap_or_default().to_owned(),
         };
         let asked = Asked::Object(&key);
-        let cluster = reach::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
+        let cluster = reach::cluster(&self.0, config.cluster_args()).await?;
         let kind = reach::kind(&cluster, &key.gvk, &asked).await?;
         let at = Location { kind, namespace: key.namespace.clone(), name: key.name.clone() };
         let answer = match cluster.get(&at).await {
@@ -137,6 +127,6 @@ mod tests {
 
     #[test]
     fn the_schema_keeps_terraforms_rules() {
-        assert_eq!(ObjectData::new(Arc::default()).schema().check(), []);
+        assert_eq!(ObjectData(Arc::default()).schema().check(), []);
     }
 }

@@ -9,20 +9,12 @@ use tfplugin::{
 };
 
 use super::reach;
-use crate::connect::{self, ClusterModel};
+use crate::connect::{self, ClusterModel, names_its_cluster};
 use crate::messages::data::Asked;
 use crate::session::Session;
 use crate::{dynamic, messages, place};
 
-pub(crate) struct ObjectsData {
-    session: Arc<Session>,
-}
-
-impl ObjectsData {
-    pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session }
-    }
-}
+pub(crate) struct ObjectsData(pub(crate) Arc<Session>);
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
@@ -37,6 +29,8 @@ model! {
         pub(crate) objects: Value<Data>,
     }
 }
+
+names_its_cluster!(ObjectsDataModel);
 
 impl DataSource for ObjectsData {
     const TYPE: &'static str = "k8sconnect_objects";
@@ -85,13 +79,10 @@ impl DataSource for ObjectsData {
         config: ObjectsDataModel,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        notices.extend(connect::warnings(&config.cluster));
-        notices.extend(self.session.stored_credential(&config.cluster));
+        let mut problems = self.0.validate_cluster(config.cluster_args(), notices);
         let at = |part: &str| AttributePath::root(part);
-        let mut problems = place::misnamed(&Value::Null, &config.namespace, at);
+        problems.extend(place::misnamed(&Value::Null, &config.namespace, at));
         problems.extend(place::miscalled(&config.api_version, &config.kind, at));
-        let checked = connect::check(&config.cluster, &config.cluster_name);
-        problems.extend(checked.err().into_iter().flatten());
         problems.into_result().map(|_| ())
     }
 
@@ -108,7 +99,7 @@ impl DataSource for ObjectsData {
         let (labels, fields) = (filled(&config.label_selector), filled(&config.field_selector));
         let namespace = filled(&config.namespace);
         let asked = Asked::List(&gvk);
-        let cluster = reach::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
+        let cluster = reach::cluster(&self.0, config.cluster_args()).await?;
         let kind = reach::kind(&cluster, &gvk, &asked).await?;
         if let (Scope::Cluster, Some(namespace)) = (kind.scope, &namespace) {
             notices.push(messages::data::listed_nowhere(&gvk, namespace));
@@ -139,6 +130,6 @@ mod tests {
 
     #[test]
     fn the_schema_keeps_terraforms_rules() {
-        assert_eq!(ObjectsData::new(Arc::default()).schema().check(), []);
+        assert_eq!(ObjectsData(Arc::default()).schema().check(), []);
     }
 }

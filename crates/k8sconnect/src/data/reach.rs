@@ -7,7 +7,7 @@ use k8sconnect_core::identity::Gvk;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
-use crate::connect::ClusterModel;
+use crate::connect::ClusterArgs;
 use crate::messages;
 use crate::messages::data::Asked;
 use crate::session::Session;
@@ -16,10 +16,9 @@ use crate::session::Session;
 /// block it does not wait for.
 pub(super) async fn cluster(
     session: &Session,
-    cluster: &Value<ClusterModel>,
-    name: &Value<String>,
+    args: ClusterArgs<'_>,
 ) -> Result<Arc<Cluster>, Diagnostics> {
-    let entered = session.enter(cluster, name).await?;
+    let entered = session.enter(args).await?;
     entered.ok_or_else(|| messages::data::cluster_unknown().into())
 }
 

@@ -10,25 +10,17 @@ use tfplugin::{
     Value, model,
 };
 
-use crate::connect::{self, ClusterModel};
+use crate::connect::{self, ClusterModel, names_its_cluster};
 use crate::data::reach;
 use crate::messages::data::Asked;
 use crate::session::Session;
 use crate::{dynamic, messages, place};
 
-pub(crate) struct EphemeralObject {
-    session: Arc<Session>,
-}
-
-impl EphemeralObject {
-    pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session }
-    }
-}
+pub(crate) struct EphemeralObject(pub(crate) Arc<Session>);
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
-    pub(crate) struct ObjectModel {
+    pub(crate) struct EphemeralObjectModel {
         cluster: Value<ClusterModel>,
         cluster_name: Value<String>,
         api_version: Value<String>,
@@ -42,10 +34,12 @@ model! {
     }
 }
 
+names_its_cluster!(EphemeralObjectModel);
+
 impl Ephemeral for EphemeralObject {
     const TYPE: &'static str = "k8sconnect_object";
 
-    type Model = ObjectModel;
+    type Model = EphemeralObjectModel;
 
     fn schema(&self) -> Schema {
         let computed = |shape: Attribute, text: &str| shape.computed().sensitive().describe(text);
@@ -87,27 +81,25 @@ impl Ephemeral for EphemeralObject {
     async fn validate(
         &self,
         _ctx: &Context,
-        config: ObjectModel,
+        config: EphemeralObjectModel,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        notices.extend(connect::warnings(&config.cluster));
+        let mut problems = connect::validate(config.cluster_args(), notices);
         let at = |part: &str| AttributePath::root(part);
-        let mut problems = place::misnamed(&config.name, &config.namespace, at);
+        problems.extend(place::misnamed(&config.name, &config.namespace, at));
         problems.extend(place::miscalled(&config.api_version, &config.kind, at));
         if config.uid.as_str() == Some("") {
             problems.push(messages::ephemeral::empty_uid());
         }
-        let checked = connect::check(&config.cluster, &config.cluster_name);
-        problems.extend(checked.err().into_iter().flatten());
         problems.into_result().map(|_| ())
     }
 
     async fn open(
         &self,
         _ctx: &Context,
-        config: ObjectModel,
+        config: EphemeralObjectModel,
         _notices: &mut Diagnostics,
-    ) -> Result<Opened<ObjectModel>, Diagnostics> {
+    ) -> Result<Opened<EphemeralObjectModel>, Diagnostics> {
         let key = ObjectKey {
             gvk: reach::gvk(&config.api_version, &config.kind),
             namespace: config.namespace.known().cloned(),
@@ -115,7 +107,7 @@ impl Ephemeral for EphemeralObject {
         };
         let unanswered =
             |error| Diagnostics::from(messages::data::unanswered(&Asked::Object(&key), &error));
-        let cluster = super::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
+        let cluster = super::cluster(&self.0, config.cluster_args()).await?;
         let kind = match cluster.place(&key.gvk).await.map_err(unanswered)? {
             Placed::At(kind) => kind,
             Placed::NotYet(why) => return Err(messages::ephemeral::no_kind(&key, &why).into()),
@@ -138,7 +130,7 @@ impl Ephemeral for EphemeralObject {
             return Err(messages::ephemeral::another(&key).into());
         }
         let object = reach::without_owners(object);
-        let result = ObjectModel {
+        let result = EphemeralObjectModel {
             manifest: Value::Known(object.to_string()),
             yaml_body: Value::Known(manifest::written(&object)),
             object: dynamic::from_json(object),
@@ -154,6 +146,6 @@ mod tests {
 
     #[test]
     fn the_schema_keeps_terraforms_rules() {
-        assert_eq!(EphemeralObject::new(Arc::default()).schema().check(), []);
+        assert_eq!(EphemeralObject(Arc::default()).schema().check(), []);
     }
 }

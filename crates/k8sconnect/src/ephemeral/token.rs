@@ -14,7 +14,7 @@ use tfplugin::{
     Type, Value, model,
 };
 
-use crate::connect::{self, ClusterModel};
+use crate::connect::{self, ClusterModel, names_its_cluster};
 use crate::session::Session;
 use crate::{messages, place};
 
@@ -23,15 +23,7 @@ const SHORTEST: i64 = 600;
 /// The longest that the API server takes.
 const LONGEST: i64 = 1 << 32;
 
-pub(crate) struct EphemeralToken {
-    session: Arc<Session>,
-}
-
-impl EphemeralToken {
-    pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session }
-    }
-}
+pub(crate) struct EphemeralToken(pub(crate) Arc<Session>);
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
@@ -47,6 +39,8 @@ model! {
         expires_at: Value<String>,
     }
 }
+
+names_its_cluster!(TokenModel);
 
 impl Ephemeral for EphemeralToken {
     const TYPE: &'static str = "k8sconnect_token";
@@ -103,12 +97,12 @@ impl Ephemeral for EphemeralToken {
         config: TokenModel,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
-        notices.extend(connect::warnings(&config.cluster));
-        let mut problems =
-            place::misnamed(&config.service_account, &config.namespace, |part| match part {
-                "name" => AttributePath::root("service_account"),
-                part => AttributePath::root(part),
-            });
+        let mut problems = connect::validate(config.cluster_args(), notices);
+        let at = |part: &str| match part {
+            "name" => AttributePath::root("service_account"),
+            part => AttributePath::root(part),
+        };
+        problems.extend(place::misnamed(&config.service_account, &config.namespace, at));
         if let Some(number) = config.expiration_seconds.known() {
             let told = match number.as_i64() {
                 Some(SHORTEST..=LONGEST) => None,
@@ -126,9 +120,6 @@ impl Ephemeral for EphemeralToken {
             if matches!(audience, Value::Null) || audience.as_str() == Some("") {
                 problems.push(messages::ephemeral::no_audience(n));
             }
-        }
-        if let Err(wrong) = connect::check(&config.cluster, &config.cluster_name) {
-            problems.extend(wrong);
         }
         problems.into_result().map(|_| ())
     }
@@ -158,7 +149,7 @@ impl Ephemeral for EphemeralToken {
             audiences: &audiences,
             expiration_seconds: config.expiration_seconds.known().and_then(Number::as_i64),
         };
-        let cluster = super::cluster(&self.session, &config.cluster, &config.cluster_name).await?;
+        let cluster = super::cluster(&self.0, config.cluster_args()).await?;
         let asked = cluster.request_token(&request).await;
         let asked = asked.map_err(|error| messages::ephemeral::no_token(&key, &error))?;
         let (token, expires) = match asked {
@@ -204,6 +195,6 @@ mod tests {
 
     #[test]
     fn the_schema_keeps_terraforms_rules() {
-        assert_eq!(EphemeralToken::new(Arc::default()).schema().check(), []);
+        assert_eq!(EphemeralToken(Arc::default()).schema().check(), []);
     }
 }

@@ -3,7 +3,7 @@
 //! An address must not destroy what another one keeps, and no object has two addresses. Terraform
 //! plans each address by itself, so each plan enters its action into the plan ledger.
 
-use k8sconnect_core::identity::{Gvk, ObjectKey};
+use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostics, Planned};
 
 use super::model::ObjectModel;
@@ -23,11 +23,8 @@ pub(super) struct Holder {
 impl Holder {
     /// `None` for state of another provider, which may not know its object that well.
     pub(super) fn of(prior: &ObjectModel) -> Option<Self> {
-        let object = prior.object_ref.known()?;
-        let gvk = Gvk::new(object.api_version.as_str()?, object.kind.as_str()?);
-        let namespace = object.namespace.as_str().map(str::to_owned);
         Some(Self {
-            key: ObjectKey { gvk, namespace, name: object.name.as_str()?.to_owned() },
+            key: prior.object_ref.known()?.key()?,
             id: prior.id.as_str()?.to_owned(),
             uid: prior.uid.as_str().filter(|uid| !uid.is_empty())?.to_owned(),
             prior: prior.clone(),
@@ -53,7 +50,7 @@ impl Holder {
         ledger.note_returned(&self.id, &planned.private);
         let state = &planned.state;
         if !state.writes_the_same(&self.prior)
-            && let Ok(Reach::Ready(connection)) = session.reach(&state.cluster, &state.cluster_name)
+            && let Ok(Reach::Ready(connection)) = session.reach(state.cluster_args())
         {
             ledger.note(Fact::Changed(Name::new(&connection.host, &self.key)));
         }

@@ -5,17 +5,20 @@
 
 mod change;
 mod creation;
-mod landed;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use k8sconnect_cluster::{Answer, Apply, Cluster, Error, Location, Persistence};
+use k8sconnect_cluster::{
+    Answer, Apply, Cluster, Error, Location, Observation, Persistence, Targets,
+};
+use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::{Kept, Planner};
 use k8sconnect_core::projection::ConcealmentKey;
+use k8sconnect_core::rejection::Rejection;
 use k8sconnect_core::secrecy::Secrecy;
 use serde_json::Value as Json;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
@@ -25,16 +28,20 @@ use super::body;
 use super::definitions;
 use super::held::Held;
 use super::identity;
-use super::model::{ObjectModel, ObjectRef};
-use super::read::{seen_of, version_of};
+use super::model::ObjectModel;
+use super::read::seen_of;
 use super::stored::Stored;
 use crate::cluster_identity::{Opened, Recorded};
-use crate::connect::Reach;
 use crate::leaves;
 use crate::leaves::ProjectionMap;
 use crate::messages::addresses::Aftermath;
+use crate::messages::refusal::{Deed, Subject, not_written};
 use crate::object::terms::{Adoption, Terms};
+use crate::object_ref::ObjectRef;
 use crate::plan_ledger::{Fact, Name};
+use crate::resource::ambiguous_write::confirm_ambiguous_write;
+use crate::resource::live::{NamesObject, uid_of, version_of};
+use crate::resource::retry::Attempt;
 use crate::session::Session;
 use crate::{MANAGER, messages};
 
@@ -73,7 +80,7 @@ pub(crate) async fn create(
     let stored = Stored { kind, cluster, ..Stored::default() };
     let mut state = planned;
     state.id = Value::Known(made.id);
-    state.uid = Value::Known(uid_of(&made.answer.object));
+    state.uid = Value::Known(uid_of(&made.answer.object).to_owned());
     state.object_ref = Value::Known(ObjectRef::to(&made.location));
     // The object is there now: whatever else goes wrong, state must know of it.
     let mut left_behind = state.clone();
@@ -128,11 +135,8 @@ impl<'a> Work<'a> {
     ) -> Result<Self, Diagnostics> {
         let terms = Terms::read(planned)?.ok_or_else(messages::state::unknown_terms)?;
         let manifest = body::wanted(config)?.hiding(&terms.hidden);
-        let Reach::Ready(connection) = session.reach(&planned.cluster, &planned.cluster_name)?
-        else {
-            return Err(messages::connection::missing().into());
-        };
-        let Opened { cluster, uid, .. } = session.open(&connection, recorded, notices).await?;
+        let opened = session.open_configured(planned.cluster_args(), recorded, notices).await?;
+        let Opened { cluster, uid, .. } = opened.ok_or_else(messages::connection::missing)?;
         Ok(Self { session, cluster, cluster_uid: uid, manifest, terms })
     }
 
@@ -159,9 +163,48 @@ impl<'a> Work<'a> {
                 let Err(error) = written else {
                     return written;
                 };
-                return self.landed(location, outgoing, &error).await.ok_or(error);
+                return self.confirm(location, outgoing, &error).await.ok_or(error);
             }
             sleep(SCHEMA_POLL).await;
+        }
+    }
+
+    /// The object, if it shows that an ambiguous write was applied. A creation is known by its id, which no
+    /// other object has. A change was applied if a dry-run of it changes nothing.
+    async fn confirm(
+        &self,
+        location: &Location,
+        written: Outgoing<'_>,
+        error: &Error,
+    ) -> Option<Answer> {
+        let was_applied = async |now: &Json| match written.guard {
+            Guard::Absent => now["metadata"]["annotations"][ID_ANNOTATION].as_str() == written.id,
+            Guard::Uid(uid) | Guard::Version { uid, .. } => {
+                let body = Outgoing { guard: Guard::Uid(uid), ..written.clone() }.body();
+                let asked = self.cluster.observe(location, MANAGER, &body, self.terms.conflicts);
+                uid_of(now) == uid
+                    && matches!(asked.await, Ok(Observation::Answered(it)) if it.object == *now)
+            }
+        };
+        let targets = Targets::from(&*self.cluster);
+        confirm_ambiguous_write(&targets, location, error, was_applied).await
+    }
+
+    /// What came of a write that was bound to the object as it was read.
+    fn attempted(
+        &self,
+        written: Result<Answer, Error>,
+        live: &Json,
+    ) -> Result<Attempt<Answer>, Diagnostics> {
+        match written {
+            Ok(answer) => Ok(Attempt::Done(answer)),
+            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {
+                Ok(Attempt::Conflict)
+            }
+            Err(error) => {
+                let subject = Subject { manifest: &self.manifest, former: Some(live) };
+                Err(not_written(subject, &error, Deed::Change).into())
+            }
         }
     }
 
@@ -181,15 +224,14 @@ impl<'a> Work<'a> {
         notices: &mut Diagnostics,
     ) -> Result<Applied<ObjectModel>, Diagnostics> {
         let key = self.manifest.key();
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         if stored.key.is_none() {
             stored.key = new_key_for(self.manifest.secrecy())?;
         }
-        stored.yielded = seen_of(&self.terms, &Owners::of_object(answer).map_err(unreadable)?);
+        stored.yielded = seen_of(&self.terms, &Owners::of_object(answer).naming(key)?);
         let (ignoring, _) = self.terms.ignoring(&self.manifest, &stored.yielded);
         let (projection, owners) = Planner { manager: MANAGER, ignoring: &ignoring }
             .written(&self.manifest, answer)
-            .map_err(unreadable)?;
+            .naming(key)?;
         let texts = projection.texts(stored.key.as_ref());
         let told = leaves::reconcile(&state.managed_state_projection, &texts);
         if !told.surprises.is_empty() {
@@ -200,14 +242,10 @@ impl<'a> Work<'a> {
         let version = stored.seen.clone();
         stored.kept = Some(Arc::new(Kept { owners, texts, version }));
         stored.save(&mut private, &state)?;
-        state.uid = Value::Known(uid_of(answer));
+        state.uid = Value::Known(uid_of(answer).to_owned());
         state.managed_state_projection = Value::Known(told.map);
         Ok(Applied { state, private, identity: None })
     }
-}
-
-fn uid_of(object: &Json) -> String {
-    object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()
 }
 
 /// A key where something is concealed.

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::manifest::{Manifest, ManifestCause, ManifestError};
 use k8sconnect_core::recent::Recent;
 use serde_json::json;
@@ -15,6 +14,7 @@ use tfplugin::{AttributePath, Diagnostics, Value};
 use super::model::ObjectModel;
 use super::stored::Stored;
 use crate::messages::manifest::Attribute;
+use crate::object_ref::ObjectRef;
 use crate::{MANAGER, messages};
 
 /// Bodies that state holds, for one is handed over about six times a run. Those that nobody is to
@@ -94,15 +94,8 @@ pub(crate) fn former(state: &ObjectModel, stored: &Stored) -> Result<Manifest, D
         let body = state.yaml_body.as_str().unwrap_or_default();
         return of_state(body).map_err(|errors| messages::state::body_unreadable(&errors).into());
     };
-    let Value::Known(object) = &state.object_ref else {
-        return Err(messages::state::unnamed().into());
-    };
-    let part = |value: &Value<String>| value.as_str().unwrap_or_default().to_owned();
-    let key = ObjectKey {
-        gvk: Gvk::new(&part(&object.api_version), &part(&object.kind)),
-        namespace: object.namespace.known().cloned(),
-        name: part(&object.name),
-    };
+    let key = state.object_ref.known().and_then(ObjectRef::key);
+    let key = key.ok_or_else(messages::state::unnamed)?;
     let kept = stored.kept.as_ref();
     let traces = kept.map_or_else(|| json!({}), |kept| kept.traces(MANAGER, stored.key.as_ref()));
     Ok(Manifest::remembered(key, version, traces))

@@ -5,7 +5,6 @@
 //! backup has, if the cluster is confirmed. The deletion carries uid and version of what was looked
 //! at, so that nothing changes hands in between.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use k8sconnect_cluster::{Cluster, Deleted, Deletion, Departure, Error, Found, Location, Targets};
@@ -21,7 +20,7 @@ use super::definitions;
 use super::held::Held;
 use super::model::ObjectModel;
 use super::unread;
-use super::whose::{Whose, uid_of, whose};
+use super::whose::{Whose, whose};
 use crate::cluster_identity::Opened;
 use crate::look::{Unserved, unserved};
 use crate::messages;
@@ -29,7 +28,8 @@ use crate::messages::blast::Fate;
 use crate::messages::refusal::Subject;
 use crate::object::terms::{Protection, Stuck};
 use crate::plan_ledger::{Address, Fact, Name, PlannedAction};
-use crate::resource::retry::Tries;
+use crate::resource::live::uid_of;
+use crate::resource::retry::{Attempt, Tries};
 use crate::session::Session;
 
 /// How long an object may take to go. Some take others along, or wait for a volume.
@@ -76,178 +76,210 @@ pub(crate) async fn delete(
     }
     let opened = session.open_in_state(held.recorded(), notices).await?;
     let opened = opened.ok_or_else(messages::connection::missing)?;
-    let cluster = Arc::clone(&opened.cluster);
-    let mut location = held.location(&cluster).await?;
-    let targets = Targets::from(&*cluster);
-    let not_deleted = |error, live: Option<&Json>| {
-        let subject = Subject { manifest: &held.manifest, former: live };
-        Diagnostics::from(messages::deletion::not_deleted(subject, &error))
-    };
-    let mut met = false;
+    let location = held.location(&opened.cluster).await?;
+    let mut deletion =
+        ObjectDeletion { session, opened: &opened, held: &held, location, was_found: false };
     let mut tries = Tries::of(key);
     loop {
         tries.begin()?;
-        let live = match cluster.get(&location).await.map_err(|error| not_deleted(error, None))? {
+        if let Attempt::Done(()) = deletion.attempt(notices).await? {
+            return Ok(());
+        }
+    }
+}
+
+/// The deletion of one object.
+struct ObjectDeletion<'a> {
+    session: &'a Session,
+    opened: &'a Opened,
+    held: &'a Held,
+    location: Location,
+    /// Whether an earlier attempt found the object, which is ours.
+    was_found: bool,
+}
+
+impl ObjectDeletion<'_> {
+    fn cluster(&self) -> &Cluster {
+        &self.opened.cluster
+    }
+
+    fn not_deleted(&self, error: &Error, live: Option<&Json>) -> Diagnostics {
+        let subject = Subject { manifest: &self.held.manifest, former: live };
+        messages::deletion::not_deleted(subject, error).into()
+    }
+
+    async fn attempt(&mut self, notices: &mut Diagnostics) -> Result<Attempt<()>, Diagnostics> {
+        let found = self.cluster().get(&self.location).await;
+        let live = match found.map_err(|error| self.not_deleted(&error, None))? {
             Found::Object(answer) => answer.object,
-            Found::Absent(_) if met => return Ok(()),
-            Found::Absent(_) => return gone(&opened, &held, None),
-            Found::NotServed(_) => match unserved(&targets, &location, key).await? {
-                Unserved::Gone => return gone(&opened, &held, None),
-                Unserved::Moved(at) => {
-                    location = at;
-                    continue;
+            Found::Absent(_) if self.was_found => return Ok(Attempt::Done(())),
+            Found::Absent(_) => return self.confirm_gone(None).map(Attempt::Done),
+            Found::NotServed(_) => {
+                let targets = Targets::from(self.cluster());
+                match unserved(&targets, &self.location, self.held.key()).await? {
+                    Unserved::Gone => return self.confirm_gone(None).map(Attempt::Done),
+                    Unserved::Moved(at) => {
+                        self.location = at;
+                        return Ok(Attempt::Conflict);
+                    }
                 }
+            }
+        };
+        if !self.is_ours(&live, notices)? {
+            return Ok(Attempt::Done(()));
+        }
+        let (ledger, uid) = (&self.session.ledger, uid_of(&live));
+        // An object that was read here is tainted, and its own address creates it again.
+        if ledger.is_adopted(uid) && !self.session.reads.has_read(self.held.id()) {
+            return Err(messages::addresses::destroyed_and_made(self.held.key()).into());
+        }
+        if self.held.model.adopt.known() != Some(&true) {
+            let name = Name::new(self.cluster().host(), &self.location.key());
+            ledger.note(Fact::Deleted(name));
+        }
+        self.send(&live, notices).await
+    }
+
+    /// Whether the object is to be deleted. Says why, if it is left alone.
+    fn is_ours(&mut self, live: &Json, notices: &mut Diagnostics) -> Result<bool, Diagnostics> {
+        let key = self.held.key();
+        let other = match whose(self.held, live, self.opened.identity) {
+            Whose::Ours => {
+                self.was_found = true;
+                return Ok(true);
+            }
+            Whose::Restored => return Ok(true),
+            Whose::AnotherObject if self.was_found => return Ok(false),
+            Whose::AnotherObject | Whose::Unconfirmed => {
+                self.confirm_gone(Some(uid_of(live)))?;
+                messages::object::replaced_by_others(key)
+            }
+            Whose::AnotherState(id) => match self.session.ledger.knows(&Fact::OwnId(id.clone())) {
+                true => messages::object::taken_over_in_this_run(key),
+                false => messages::object::taken_over(key, &id),
             },
         };
-        match whose(&held, &live, opened.identity) {
-            Whose::Ours => met = true,
-            Whose::Restored => {}
-            Whose::AnotherObject if met => return Ok(()),
-            Whose::AnotherObject | Whose::Unconfirmed => {
-                gone(&opened, &held, Some(uid_of(&live)))?;
-                notices.push(messages::object::replaced_by_others(key));
-                return Ok(());
-            }
-            Whose::AnotherState(id) if session.ledger.knows(&Fact::OwnId(id.clone())) => {
-                notices.push(messages::object::taken_over_in_this_run(key));
-                return Ok(());
-            }
-            Whose::AnotherState(id) => {
-                notices.push(messages::object::taken_over(key, &id));
-                return Ok(());
-            }
-        }
-        // An object that was read here is tainted, and its own address creates it again.
-        if session.ledger.is_adopted(uid_of(&live)) && !session.reads.has_read(held.id()) {
-            return Err(messages::addresses::destroyed_and_made(key).into());
-        }
-        if held.model.adopt.known() != Some(&true) {
-            session.ledger.note(Fact::Deleted(Name::new(cluster.host(), &location.key())));
-        }
+        notices.push(other);
+        Ok(false)
+    }
+
+    async fn send(
+        &self,
+        live: &Json,
+        notices: &mut Diagnostics,
+    ) -> Result<Attempt<()>, Diagnostics> {
         let deletion = Deletion {
-            uid: uid_of(&live),
+            uid: uid_of(live),
             resource_version: live["metadata"]["resourceVersion"].as_str(),
-            propagation: held.terms.deletion.propagation,
+            propagation: self.held.terms.deletion.propagation,
         };
-        let deleted = cluster.delete(&location, &deletion).await;
-        if matches!(deleted, Ok(Deleted::Done | Deleted::Going(_))) && uid_of(&live) != held.uid() {
-            notices.push(messages::object::restored_and_deleted(key));
+        let deleted = self.cluster().delete(&self.location, &deletion).await;
+        if matches!(deleted, Ok(Deleted::Done | Deleted::Going(_)))
+            && uid_of(live) != self.held.uid()
+        {
+            notices.push(messages::object::restored_and_deleted(self.held.key()));
         }
-        match deleted {
-            Ok(Deleted::Done | Deleted::Absent(_)) => {
-                definitions::note_written(session, &cluster, &location);
-                return Ok(());
-            }
-            Ok(Deleted::Going(going)) => {
-                let gone = wait(&cluster, &location, &held, &going, notices).await;
-                definitions::note_written(session, &cluster, &location);
-                return gone;
-            }
+        let going = match deleted {
+            Ok(Deleted::Done | Deleted::Absent(_)) => None,
+            Ok(Deleted::Going(going)) => Some(going),
             // Changed since it was looked at, or is served elsewhere: look again.
-            Ok(Deleted::OtherUid(_) | Deleted::NotServed(_)) => {}
-            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
-            Err(error) => return Err(not_deleted(error, Some(&live))),
+            Ok(Deleted::OtherUid(_) | Deleted::NotServed(_)) => return Ok(Attempt::Conflict),
+            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {
+                return Ok(Attempt::Conflict);
+            }
+            Err(error) => return Err(self.not_deleted(&error, Some(live))),
+        };
+        let gone = match going {
+            Some(going) => self.wait(&going, notices).await,
+            None => Ok(()),
+        };
+        definitions::note_written(self.session, self.cluster(), &self.location);
+        gone.map(Attempt::Done)
+    }
+
+    /// Accepts that the object is gone, if this is its cluster. A deletion is stricter than a refresh:
+    /// Terraform passes no private state to the deletion of a tainted object. State of the Go provider,
+    /// which has no UID, never had a cluster's either.
+    fn confirm_gone(&self, other: Option<&str>) -> Result<(), Diagnostics> {
+        match self.held.uid().is_empty() {
+            true => Ok(()),
+            false => self.opened.confirm_absence(self.held.key(), other),
         }
     }
-}
 
-/// Accepts that the object is gone, if this is its cluster. A deletion is stricter than a refresh:
-/// Terraform passes no private state to the deletion of a tainted object. State of the Go provider,
-/// which has no UID, never had a cluster's either.
-fn gone(opened: &Opened, held: &Held, other: Option<&str>) -> Result<(), Diagnostics> {
-    match held.uid().is_empty() {
-        true => Ok(()),
-        false => opened.confirm_absence(held.key(), other),
-    }
-}
-
-async fn wait(
-    cluster: &Cluster,
-    location: &Location,
-    held: &Held,
-    going: &Json,
-    notices: &mut Diagnostics,
-) -> Result<(), Diagnostics> {
-    let key = held.key();
-    let patience = held.terms.deletion.timeout.unwrap_or_else(|| patience_with(&key.gvk.kind));
-    if patience.is_zero() {
-        notices.push(messages::deletion::not_waited_for(key));
-        return Ok(());
-    }
-    let Some(live) = departed(cluster, location, held, going, patience).await? else {
-        return Ok(());
-    };
-    // What is not held by a finalizer, such as a namespace that is not empty, is not set free by
-    // removing them.
-    if held.terms.deletion.stuck == Stuck::Tell || !has_finalizers(&live) {
-        let inside = match Vessel::of(&key.gvk) {
-            Some(Vessel::Namespace) => blast::inside(cluster, key).await,
-            _ => String::new(),
-        };
-        return Err(messages::deletion::still_there(key, &live, &inside, patience).into());
-    }
-    if let Some(freed) = remove_finalizers(cluster, location, held, live).await? {
-        notices.push(messages::deletion::finalizers_removed(key, &freed, patience));
-    }
-    match departed(cluster, location, held, going, AFTER_FORCE).await? {
-        None => Ok(()),
-        Some(live) => Err(messages::deletion::still_there_by_force(key, &live).into()),
-    }
-}
-
-/// Removes the finalizers that the object had when it was read. Where somebody has written to it
-/// since, it is read again, so that only what is named in the warning goes. Answers with the object
-/// that lost them; with nothing if it lost them, or went, meanwhile.
-async fn remove_finalizers(
-    cluster: &Cluster,
-    location: &Location,
-    held: &Held,
-    mut live: Json,
-) -> Result<Option<Json>, Diagnostics> {
-    let mut tries = Tries::of(held.key());
-    loop {
-        tries.begin()?;
-        let not_deleted = |error| {
-            let subject = Subject { manifest: &held.manifest, former: Some(&live) };
-            messages::deletion::not_deleted(subject, &error)
-        };
-        match cluster.remove_finalizers(location, &live).await {
-            Ok(()) => return Ok(Some(live)),
-            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
-            Err(error) => return Err(not_deleted(error).into()),
+    async fn wait(&self, going: &Json, notices: &mut Diagnostics) -> Result<(), Diagnostics> {
+        let (key, terms) = (self.held.key(), &self.held.terms.deletion);
+        let patience = terms.timeout.unwrap_or_else(|| patience_with(&key.gvk.kind));
+        if patience.is_zero() {
+            notices.push(messages::deletion::not_waited_for(key));
+            return Ok(());
         }
-        let now = match cluster.get(location).await.map_err(not_deleted)? {
-            Found::Object(now) if uid_of(&now.object) == uid_of(&live) => now.object,
-            Found::Object(_) | Found::Absent(_) | Found::NotServed(_) => return Ok(None),
+        let Some(live) = self.departed(going, patience).await? else {
+            return Ok(());
         };
-        if !has_finalizers(&now) {
-            return Ok(None);
+        // What is not held by a finalizer, such as a namespace that is not empty, is not set free by
+        // removing them.
+        if terms.stuck == Stuck::Tell || !has_finalizers(&live) {
+            let inside = match Vessel::of(&key.gvk) {
+                Some(Vessel::Namespace) => blast::inside(self.cluster(), key).await,
+                _ => String::new(),
+            };
+            return Err(messages::deletion::still_there(key, &live, &inside, patience).into());
         }
-        live = now;
+        if let Some(freed) = self.remove_finalizers(live).await? {
+            notices.push(messages::deletion::finalizers_removed(key, &freed, patience));
+        }
+        match self.departed(going, AFTER_FORCE).await? {
+            None => Ok(()),
+            Some(live) => Err(messages::deletion::still_there_by_force(key, &live).into()),
+        }
     }
-}
 
-/// Waits until the object is gone; the object as it was last seen, if it is not.
-async fn departed(
-    cluster: &Cluster,
-    location: &Location,
-    held: &Held,
-    going: &Json,
-    patience: Duration,
-) -> Result<Option<Json>, Diagnostics> {
-    let deadline = Instant::now() + patience;
-    let departure = cluster.wait_until_gone(location, uid_of(going), deadline).await;
-    let unknown = |error: Error| match error.is_interrupt() {
-        true => messages::interrupted::deletion(held.key(), going),
-        false => messages::deletion::not_deleted((&held.manifest).into(), &error),
-    };
-    match departure.map_err(unknown)? {
-        Departure::Gone => Ok(None),
-        Departure::StillThere(live) => Ok(Some(live)),
-        Departure::NotServed(_) => {
-            match unserved(&Targets::from(cluster), location, held.key()).await? {
-                Unserved::Gone => Ok(None),
-                Unserved::Moved(_) => Err(messages::served::kind_unserved(held.key()).into()),
+    /// Removes the finalizers that the object had when it was read. Where somebody has written to it
+    /// since, it is read again, so that only what is named in the warning goes. Answers with the object
+    /// that lost them; with nothing if it lost them, or went, meanwhile.
+    async fn remove_finalizers(&self, mut live: Json) -> Result<Option<Json>, Diagnostics> {
+        let mut tries = Tries::of(self.held.key());
+        loop {
+            tries.begin()?;
+            match self.cluster().remove_finalizers(&self.location, &live).await {
+                Ok(()) => return Ok(Some(live)),
+                Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
+                Err(error) => return Err(self.not_deleted(&error, Some(&live))),
+            }
+            let found = self.cluster().get(&self.location).await;
+            live = match found.map_err(|error| self.not_deleted(&error, Some(&live)))? {
+                Found::Object(now)
+                    if uid_of(&now.object) == uid_of(&live) && has_finalizers(&now.object) =>
+                {
+                    now.object
+                }
+                Found::Object(_) | Found::Absent(_) | Found::NotServed(_) => return Ok(None),
+            };
+        }
+    }
+
+    /// Waits until the object is gone; the object as it was last seen, if it is not.
+    async fn departed(
+        &self,
+        going: &Json,
+        patience: Duration,
+    ) -> Result<Option<Json>, Diagnostics> {
+        let (cluster, key) = (self.cluster(), self.held.key());
+        let deadline = Instant::now() + patience;
+        let departure = cluster.wait_until_gone(&self.location, uid_of(going), deadline).await;
+        let unknown = |error: Error| match error.is_interrupt() {
+            true => messages::interrupted::deletion(key, going).into(),
+            false => self.not_deleted(&error, None),
+        };
+        match departure.map_err(unknown)? {
+            Departure::Gone => Ok(None),
+            Departure::StillThere(live) => Ok(Some(live)),
+            Departure::NotServed(_) => {
+                match unserved(&Targets::from(cluster), &self.location, key).await? {
+                    Unserved::Gone => Ok(None),
+                    Unserved::Moved(_) => Err(messages::served::kind_unserved(key).into()),
+                }
             }
         }
     }

@@ -1,10 +1,10 @@
 //! An object of ours, as state and private state together know it.
 
-use k8sconnect_cluster::{Cluster, Kind, Location, Scope, Served};
+use k8sconnect_cluster::{Cluster, Kind, Location, Scope, Targets};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::ignore::Ignoring;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::plan::{Planner, Prior};
+use k8sconnect_core::plan::{Kept, Planner, Prior};
 use tfplugin::{Diagnostics, Private};
 
 use super::body;
@@ -12,7 +12,8 @@ use super::model::ObjectModel;
 use super::stored::Stored;
 use crate::cluster_identity::Recorded;
 use crate::object::terms::Terms;
-use crate::{MANAGER, messages};
+use crate::resource::LastApply;
+use crate::{MANAGER, messages, place};
 
 pub(crate) struct Held {
     pub(crate) model: ObjectModel,
@@ -50,12 +51,18 @@ impl Held {
         self.model.uid.as_str().unwrap_or_default()
     }
 
-    /// Whether the object was imported and not written since. State of the Go provider, which may
-    /// know no uid, was written.
+    pub(crate) fn last_apply(&self) -> LastApply<&Kept> {
+        match &self.stored.kept {
+            Some(kept) => LastApply::Stored(kept),
+            None if self.uid().is_empty() => LastApply::ByGoProvider,
+            None if self.model.managed_state_projection.is_null() => LastApply::Never,
+            None => LastApply::Lost,
+        }
+    }
+
+    /// Whether the object was imported and not written since.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.stored.kept.is_none()
-            && self.model.managed_state_projection.is_null()
-            && !self.uid().is_empty()
+        matches!(self.last_apply(), LastApply::Never)
     }
 
     /// Who plans on the terms of the last write.
@@ -79,28 +86,14 @@ impl Held {
     pub(crate) fn recorded(&self) -> Recorded<'_> {
         Recorded {
             key: self.key(),
-            cluster: &self.model.cluster,
-            cluster_name: &self.model.cluster_name,
+            args: self.model.cluster_args(),
             uid: self.stored.cluster.as_deref(),
         }
     }
 
-    /// Where the object lives, by what is remembered; the server is asked if nothing is.
+    /// Where the object lives.
     pub(crate) async fn location(&self, cluster: &Cluster) -> Result<Location, Diagnostics> {
-        let kind = match &self.stored.kind {
-            Some(kind) if kind.gvk == *self.manifest.gvk() => kind.clone(),
-            _ => self.served_kind(cluster).await?,
-        };
-        Ok(crate::place::location(kind, self.manifest.key()))
-    }
-
-    async fn served_kind(&self, cluster: &Cluster) -> Result<Kind, Diagnostics> {
-        let key = self.key();
-        match cluster.kind(&key.gvk).await {
-            Ok(Served::Yes(kind)) => Ok(kind),
-            Ok(_) => Err(messages::served::kind_unserved(key).into()),
-            Err(error) => Err(messages::refusal::unanswered(key, &error).into()),
-        }
+        place::remembered(&Targets::from(cluster), self.stored.kind.as_ref(), self.key()).await
     }
 }
 

@@ -8,8 +8,9 @@ use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::import_id::{Chosen, ImportId, SecretValues, Subject};
 use tfplugin::{Diagnostics, FromData, IdentityMode, IdentitySchema, Type, Value, model};
 
-use super::model::{ObjectModel, ObjectRef};
+use super::model::ObjectModel;
 use crate::messages;
+use crate::object_ref::ObjectRef;
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
@@ -57,12 +58,7 @@ pub(crate) fn schema() -> IdentitySchema {
 pub(crate) fn of(model: &ObjectModel) -> Value {
     let object = match &model.object_ref {
         Value::Known(object) => object.clone(),
-        Value::Null | Value::Unknown => ObjectRef {
-            api_version: Value::Unknown,
-            kind: Value::Unknown,
-            name: Value::Unknown,
-            namespace: Value::Unknown,
-        },
+        Value::Null | Value::Unknown => ObjectRef::unknown(),
     };
     let context = match &model.cluster {
         Value::Known(cluster) => cluster.context.clone(),

@@ -6,8 +6,8 @@
 
 mod origin;
 
-use k8sconnect_cluster::{Cluster, Found, Kind, Location, Lookup, Scope, Served};
-use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
+use k8sconnect_cluster::{Cluster, Found, Kind, Location, Lookup, Served};
+use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::import_body;
 use k8sconnect_core::import_id::{ImportId, Subject};
 use k8sconnect_core::owners::Owners;
@@ -17,13 +17,14 @@ use tfplugin::{Diagnostics, Import, Imported, Private, Value};
 
 use super::apply::new_key_for;
 use super::identity;
-use super::model::{ObjectModel, ObjectRef};
-use super::read::version_of;
+use super::model::ObjectModel;
 use super::stored::Stored;
 use crate::cluster_identity::Opened;
-use crate::messages;
 use crate::messages::import::Source;
+use crate::object_ref::ObjectRef;
+use crate::resource::live::{NamesObject, uid_of, version_of};
 use crate::session::Session;
+use crate::{messages, place};
 
 pub(crate) async fn import(
     session: &Session,
@@ -35,15 +36,12 @@ pub(crate) async fn import(
     let Opened { cluster, uid, .. } = session.open(&origin.connection, None, notices).await?;
 
     let kind = kind(&cluster, &id, &asked).await?;
-    let location = locate(kind, origin.namespace.as_deref(), asked.name());
-    let key = ObjectKey {
-        gvk: location.kind.gvk.clone(),
-        namespace: location.namespace.clone(),
-        name: location.name.clone(),
-    };
+    let (gvk, namespace) = (kind.gvk.clone(), origin.namespace.clone());
+    let named = ObjectKey { gvk, namespace, name: asked.name().to_owned() };
+    let location = place::location(kind, &named);
+    let key = location.key();
     let live = live(&cluster, &location, &key, &origin.source).await?;
-    let owners = Owners::of_object(&live)
-        .map_err(|error| messages::object::ownership_unreadable(&key, &error))?;
+    let owners = Owners::of_object(&live).naming(&key)?;
     let body = import_body::body(&live, &key.gvk, &owners, &asked.fields, asked.values)
         .map_err(|none| messages::import::no_such_manager(&key, &asked.fields, &none))?;
 
@@ -59,7 +57,7 @@ pub(crate) async fn import(
         cluster: origin.cluster,
         cluster_name: origin.cluster_name,
         id: Value::Known(uuid::Uuid::new_v4().to_string()),
-        uid: Value::Known(live["metadata"]["uid"].as_str().unwrap_or_default().to_owned()),
+        uid: Value::Known(uid_of(&live).to_owned()),
         object_ref: Value::Known(ObjectRef::to(&location)),
         ..ObjectModel::default()
     };
@@ -109,14 +107,6 @@ async fn kind(cluster: &Cluster, id: &str, asked: &ImportId) -> Result<Kind, Dia
         }
     };
     Err(missing.into())
-}
-
-fn locate(kind: Kind, namespace: Option<&str>, name: &str) -> Location {
-    let namespace = match kind.scope {
-        Scope::Namespaced => Some(namespace.unwrap_or(DEFAULT_NAMESPACE).to_owned()),
-        Scope::Cluster => None,
-    };
-    Location { kind, namespace, name: name.to_owned() }
 }
 
 async fn live(

@@ -1,11 +1,10 @@
 //! The typed view of a `k8sconnect_object` block and its state.
 
-use k8sconnect_cluster::{Location, Scope};
-use k8sconnect_core::text::nfc;
 use tfplugin::{Value, model};
 
-use crate::connect::ClusterModel;
+use crate::connect::{ClusterModel, names_its_cluster};
 use crate::leaves::ProjectionMap;
+use crate::object_ref::ObjectRef;
 
 model! {
     /// What the user wrote, and what we computed.
@@ -32,16 +31,7 @@ model! {
     }
 }
 
-model! {
-    /// The object's name, for other resources to refer to.
-    #[derive(Clone, Debug, PartialEq, Default)]
-    pub(crate) struct ObjectRef {
-        pub(crate) api_version: Value<String>,
-        pub(crate) kind: Value<String>,
-        pub(crate) name: Value<String>,
-        pub(crate) namespace: Value<String>,
-    }
-}
+names_its_cluster!(ObjectModel);
 
 impl ObjectModel {
     /// An object before it is made: nothing of what the server gives is known.
@@ -63,23 +53,4 @@ impl ObjectModel {
             && self.ignore_fields == prior.ignore_fields
             && self.managed_state_projection == prior.managed_state_projection
     }
-}
-
-impl ObjectRef {
-    pub(crate) fn to(location: &Location) -> Self {
-        let namespace = match location.kind.scope {
-            Scope::Namespaced => location.namespace.as_deref().or(Some("default")),
-            Scope::Cluster => None,
-        };
-        Self {
-            api_version: text(&location.kind.gvk.api_version()),
-            kind: text(&location.kind.gvk.kind),
-            name: text(&location.name),
-            namespace: namespace.map_or(Value::Null, text),
-        }
-    }
-}
-
-fn text(text: &str) -> Value<String> {
-    Value::Known(nfc(text))
 }

@@ -14,6 +14,7 @@ use k8sconnect_core::rejection::Status;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
+use crate::resource::live::NamesObject;
 use crate::{MANAGER, messages};
 
 pub(super) enum Obstacle {
@@ -37,8 +38,7 @@ impl Obstacle {
             return Ok(None);
         }
         let key = desired.key();
-        let owners = Owners::of_object(live)
-            .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+        let owners = Owners::of_object(live).naming(key)?;
         let version = key.gvk.api_version();
         let ours = owners.0.iter().map(|owner| &owner.manager).find(|it| it.applies_as(MANAGER));
         if ours.is_some_and(|ours| ours.api_version != version) {

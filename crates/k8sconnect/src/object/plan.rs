@@ -124,8 +124,7 @@ pub(crate) async fn plan(
         }
         return Ok(replaced(planned(later(proposed, None)), Forcing::Body));
     }
-    let (terms, reach) =
-        (Terms::read(&config)?, session.reach(&config.cluster, &config.cluster_name)?);
+    let (terms, reach) = (Terms::read(&config)?, session.reach(config.cluster_args())?);
     let unknown = unknown(&config, &reach);
     let (Some(terms), Reach::Ready(connection)) = (terms, reach) else {
         notices.push(messages::object::terms_unknown(&unknown));
@@ -218,12 +217,7 @@ async fn opened(
     held: &Held,
     notices: &mut Diagnostics,
 ) -> Result<Option<Opened>, Diagnostics> {
-    match session.reach(&config.cluster, &config.cluster_name)? {
-        Reach::Ready(connection) => {
-            session.open(&connection, Some(held.recorded()), notices).await.map(Some)
-        }
-        Reach::Unknown => Ok(None),
-    }
+    session.open_configured(config.cluster_args(), Some(held.recorded()), notices).await
 }
 
 /// Compares the cluster, and notes that a CRD may become anything.
@@ -252,8 +246,7 @@ fn tell_at_stake(held: &Held, live: &Json, notices: &mut Diagnostics) -> Result<
 
 /// Whether the configuration describes the connection as state does, which the refresh used.
 fn is_connected_as_before(config: &ObjectModel, held: &Held) -> bool {
-    let before = (&held.model.cluster, &held.model.cluster_name);
-    before == (&config.cluster, &config.cluster_name)
+    held.model.cluster_args() == config.cluster_args()
 }
 
 /// A replacement deletes, which protection forbids: the one that is configured, and the one in

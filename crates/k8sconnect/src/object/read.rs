@@ -5,35 +5,27 @@
 //! provider that wrote last did not keep (see `upgrade`). An object is dropped from state only if the server proved it
 //! absent.
 
-use k8sconnect_cluster::{Cluster, Location, Targets};
+use k8sconnect_cluster::{Cluster, Targets};
 use k8sconnect_core::field::FieldSet;
 use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Condition;
-use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
 use super::held::Held;
 use super::model::ObjectModel;
 use super::upgrade;
-use super::whose::{Whose, uid_of, whose};
-use crate::cluster_identity::Opened;
-use crate::connection_origin::ConnectionOrigin;
+use super::whose::{Whose, whose};
 use crate::leaves;
-use crate::look::{Look, look_in_any_version};
+use crate::look::look_in_any_version;
 use crate::messages;
 use crate::object::terms::{Protection, Terms};
 use crate::plan_ledger::{Fact, Name};
 use crate::read_cache::ReadObject;
-use crate::resource::refresh::Refresh;
+use crate::resource::LastApply;
+use crate::resource::live::{NamesObject, uid_of, version_of};
+use crate::resource::refresh::{self, LiveObject, Refresh};
 use crate::session::Session;
-
-/// The object in state, found in its own cluster.
-struct Sighting {
-    opened: Opened,
-    location: Location,
-    live: Json,
-}
 
 pub(crate) async fn read(
     session: &Session,
@@ -42,46 +34,43 @@ pub(crate) async fn read(
 ) -> Result<ReadAnswer<ObjectModel>, Diagnostics> {
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
-    let Sighting { opened, location, live } = match find(session, &held, &private, notices).await? {
-        Refresh::Present(sighting) => sighting,
-        Refresh::Gone => return Ok(ReadAnswer::Gone),
-        Refresh::Unread => return unread(session, held, private),
-    };
-    let key = held.key().clone();
-    let unreadable = |error| messages::object::ownership_unreadable(&key, &error);
+    let LiveObject { opened, location, live } =
+        match find(session, &held, &private, notices).await? {
+            Refresh::Present(found) => found,
+            Refresh::Gone => return Ok(ReadAnswer::Gone),
+            Refresh::Unread => return unread(session, held, private),
+        };
     let yielded = match held.terms.yields_to().next() {
-        Some(_) => seen_of(&held.terms, &Owners::of_object(&live).map_err(unreadable)?),
+        Some(_) => seen_of(&held.terms, &Owners::of_object(&live).naming(held.key())?),
         None => Yielded::new(),
     };
-    let seen = version_of(&live);
-    let cluster_uid = opened.uid.or_else(|| held.stored.cluster.clone());
-    if yielded != held.stored.yielded
-        || seen != held.stored.seen
-        || cluster_uid != held.stored.cluster
-        || held.stored.unread
-    {
-        held.stored.yielded = yielded;
-        held.stored.seen = seen;
-        held.stored.cluster = cluster_uid;
-        held.stored.unread = false;
-        held.stored.save(&mut private, &held.model)?;
+    let mut stored = held.stored.clone();
+    stored.yielded = yielded;
+    stored.seen = version_of(&live);
+    stored.cluster = opened.uid.or(stored.cluster);
+    stored.unread = false;
+    if stored != held.stored {
+        stored.save(&mut private, &held.model)?;
         held = Held::load(held.model, &private)?;
     }
     let mut condition = Condition::Otherwise;
-    let projection = if upgrade::lacks_memory(&held) {
-        let projection = upgrade::recover(&opened.cluster, &location, &mut held, &live).await?;
-        held.stored.save(&mut private, &held.model)?;
-        projection.map(|projection| leaves::map(&projection, held.stored.key.as_ref()))
-    } else if held.stored.kept.is_some() {
-        let found = held.planner().refreshed(held.prior(), &live).map_err(unreadable)?;
-        condition = found.condition;
-        Some(leaves::map(&found.projection, held.stored.key.as_ref()))
-    } else {
-        None
+    let projection = match held.last_apply() {
+        LastApply::Never => None,
+        LastApply::Stored(_) => {
+            let found = held.planner().refreshed(held.prior(), &live).naming(held.key())?;
+            condition = found.condition;
+            Some(found.projection)
+        }
+        LastApply::Lost | LastApply::ByGoProvider => {
+            let found = upgrade::recover(&opened.cluster, &location, &mut held, &live).await?;
+            held.stored.save(&mut private, &held.model)?;
+            found
+        }
     };
     let mut state = held.model.clone();
     if let Some(projection) = projection {
-        state.managed_state_projection = Value::Known(projection);
+        let map = leaves::map(&projection, held.stored.key.as_ref());
+        state.managed_state_projection = Value::Known(map);
     }
     let uid = uid_of(&live).to_owned();
     session.ledger.note_id_annotation(&uid, &live);
@@ -94,51 +83,40 @@ pub(crate) async fn read(
     Ok(ReadAnswer::Present { state, private, identity: None })
 }
 
-/// Finds the object through the connection in state.
+/// Finds the object, and makes sure that it is the one in state.
 async fn find(
     session: &Session,
     held: &Held,
     private: &Private,
     notices: &mut Diagnostics,
-) -> Result<Refresh<Sighting>, Diagnostics> {
-    let key = held.key();
-    let origin = ConnectionOrigin::of(&held.model.cluster);
+) -> Result<Refresh<LiveObject>, Diagnostics> {
+    let (key, origin) = (held.key(), held.model.cluster_args().origin());
     let look = async |cluster: &Cluster| {
         let location = held.location(cluster).await?;
-        let look = look_in_any_version(&Targets::from(cluster), &location, key, origin).await?;
-        Ok::<_, Diagnostics>((location, look))
+        let targets = Targets::from(cluster);
+        let look = look_in_any_version(&targets, &location, key, origin).await?;
+        Ok((location, look))
     };
-    let Some((opened, found)) = session.refresh(held.recorded(), notices, look).await? else {
-        return Ok(Refresh::Unread);
+    let found = match refresh::find(session, held.recorded(), notices, look).await? {
+        Refresh::Present(found) => found,
+        other => return Ok(other),
     };
-    let (location, look) = found?;
-    let live = match look {
-        Look::Present(live) => live,
-        Look::Moved(_) => return Err(messages::served::kind_unserved(key).into()),
-        Look::Absent => return Ok(opened.not_found(key, notices)),
-        Look::NotAllowed(error) => {
-            notices.push(messages::unread::not_refreshed(key, &error, origin));
-            return Ok(Refresh::Unread);
-        }
-    };
-    let other = Some(uid_of(&live));
-    match whose(held, &live, opened.identity) {
-        _ if held.uid().is_empty() => upgrade::identify(held, &live, private)?,
-        Whose::AnotherObject => {
-            if !opened.identity.proves_absence_at_refresh() {
-                return Ok(opened.unconfirmed(key, other, notices));
-            }
+    let LiveObject { opened, location, live } = &found;
+    let other = Some(uid_of(live));
+    match whose(held, live, opened.identity) {
+        _ if held.uid().is_empty() => upgrade::identify(held, live, private)?,
+        Whose::AnotherObject if opened.identity.proves_absence_at_refresh() => {
             let name = Name::new(opened.cluster.host(), &location.key());
             session.ledger.note(Fact::Superseded(name));
             return Ok(Refresh::Gone);
         }
-        Whose::Unconfirmed => {
+        Whose::AnotherObject | Whose::Unconfirmed => {
             return Ok(opened.unconfirmed(key, other, notices));
         }
         Whose::Restored => notices.push(messages::object::restored(key)),
         Whose::Ours | Whose::AnotherState(_) => {}
     }
-    Ok(Refresh::Present(Sighting { opened, location, live }))
+    Ok(Refresh::Present(found))
 }
 
 /// Keeps what state has, and marks it for the plan.
@@ -151,10 +129,6 @@ fn unread(
     held.stored.unread = true;
     held.stored.save(&mut private, &held.model)?;
     Ok(ReadAnswer::Present { state: held.model, private, identity: None })
-}
-
-pub(crate) fn version_of(object: &Json) -> Option<String> {
-    object["metadata"]["resourceVersion"].as_str().map(ToOwned::to_owned)
 }
 
 /// What the managers that the user yields to hold now.

@@ -144,7 +144,7 @@ mod tests {
     use tfplugin::Value;
 
     use super::*;
-    use crate::object::ObjectRef;
+    use crate::object_ref::ObjectRef;
 
     fn state() -> ObjectModel {
         let part = |text: &str| Value::Known(text.to_owned());

@@ -6,9 +6,10 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::held::Held;
-use super::whose::{Whose, uid_of, whose};
+use super::whose::{Whose, whose};
 use crate::cluster_identity::Opened;
 use crate::messages;
+use crate::resource::live::uid_of;
 
 /// `None` if the object is gone, which only a confirmed cluster shows.
 pub(super) async fn read(

@@ -19,34 +19,26 @@ use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::{Kept, Standing};
 use k8sconnect_core::projection::Projection;
 use k8sconnect_core::yaml;
-use serde_json::{Map, Value as Json};
-use tfplugin::{Diagnostics, FromData, Private, RawState, Value};
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, Private, RawState, Value};
 
 use super::apply::new_key_for;
 use super::held::Held;
-use super::model::{ObjectModel, ObjectRef};
+use super::model::ObjectModel;
 use super::schema;
-use crate::connect::{self, ClusterModel};
+use crate::connect::ClusterModel;
 use crate::duration::duration;
+use crate::object_ref::ObjectRef;
+use crate::resource::go_state;
+use crate::resource::live::{NamesObject, uid_of};
 use crate::{MANAGER, messages};
 
-/// The versions that the Go provider wrote.
-const FORMER_VERSIONS: std::ops::RangeInclusive<i64> = 0..=2;
 /// Under this key it noted that an object was imported and not applied yet, so bears no mark.
 const IMPORTED: &str = "imported_without_annotations";
 
 pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<ObjectModel, Diagnostics> {
-    if !FORMER_VERSIONS.contains(&version) {
-        return Err(messages::upgrade::unknown_version(version).into());
-    }
-    let mut attributes: Map<String, Json> = raw.deserialize()?;
-    connect::carry_over(&mut attributes);
-    attributes.remove("managed_state_projection");
-    let raw = RawState::new(Json::Object(attributes).to_string());
-    let mut model = match raw.decode(&schema::schema().value_type())? {
-        Value::Known(data) => ObjectModel::from_data(data).map_err(unreadable)?,
-        Value::Null | Value::Unknown => ObjectModel::default(),
-    };
+    let computed = ["managed_state_projection"];
+    let mut model: ObjectModel = go_state::decode(version, raw, &schema::schema(), &computed)?;
     if !names_a_cluster(&model.cluster) {
         return Err(messages::upgrade::no_way_to_the_cluster().into());
     }
@@ -55,10 +47,6 @@ pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<ObjectModel, Diagn
         model.yaml_body = Value::Known(body);
     }
     Ok(model)
-}
-
-fn unreadable(mismatch: tfplugin::Mismatch) -> Diagnostics {
-    messages::upgrade::misshapen(&mismatch).into()
 }
 
 /// A context alone, or words that we lack, lead nowhere.
@@ -108,20 +96,12 @@ pub(crate) fn identify(held: &Held, live: &Json, private: &Private) -> Result<()
         }
         None => {}
     }
-    let owners = Owners::of_object(live)
-        .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+    let owners = Owners::of_object(live).naming(key)?;
     let imported = matches!(private.get::<bool>(IMPORTED), Ok(Some(true)));
     if imported || !owners.applied_by(MANAGER).is_empty() {
         return Ok(());
     }
     Err(messages::upgrade::whose_is_it(key, held.id(), None).into())
-}
-
-/// Whether nothing is kept of an object that was applied, as opposed to one that was imported and
-/// shows no leaves until its first apply.
-pub(crate) fn lacks_memory(held: &Held) -> bool {
-    let shown = held.model.managed_state_projection.known().is_some_and(|map| !map.is_empty());
-    held.stored.kept.is_none() && (held.uid().is_empty() || shown)
 }
 
 /// Asks the server what the body in state comes to, and from that finds what the last write left
@@ -140,20 +120,19 @@ pub(crate) async fn recover(
     held.stored.kind = Some(location.kind.clone());
     held.model.object_ref = Value::Known(ObjectRef::to(location));
     let key = held.key();
-    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
-    if Owners::of_object(live).map_err(unreadable)?.applied_by(MANAGER).is_empty() {
+    if Owners::of_object(live).naming(key)?.applied_by(MANAGER).is_empty() {
         return Ok(None);
     }
     let planner = held.planner();
-    let content = planner.content(&held.manifest, Some(live)).map_err(unreadable)?;
+    let content = planner.content(&held.manifest, Some(live)).naming(key)?;
     let namespace = location.namespace.as_deref();
-    let guard = Guard::Uid(live["metadata"]["uid"].as_str().unwrap_or_default());
+    let guard = Guard::Uid(uid_of(live));
     let body = Outgoing { content, namespace, id: Some(held.id()), guard }.body();
     let observed = cluster.observe(location, MANAGER, &body, held.terms.conflicts).await;
     let Ok(Observation::Answered(answer)) = observed else {
-        return Ok(Some(planner.written(&held.manifest, live).map_err(unreadable)?.0));
+        return Ok(Some(planner.written(&held.manifest, live).naming(key)?.0));
     };
-    let recovered = planner.recovered(&held.manifest, live, &answer.object).map_err(unreadable)?;
+    let recovered = planner.recovered(&held.manifest, live, &answer.object).naming(key)?;
     if let Standing::AsApplied(owners) = recovered.standing {
         let texts = recovered.leaves.texts(held.stored.key.as_ref());
         held.stored.kept = Some(Arc::new(Kept { owners, texts, version: None }));
@@ -164,6 +143,7 @@ pub(crate) async fn recover(
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use tfplugin::FromData;
 
     use super::*;
 

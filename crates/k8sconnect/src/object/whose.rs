@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use super::held::Held;
 use crate::cluster_identity::ClusterIdentity;
+use crate::resource::live::uid_of;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Whose {
@@ -32,8 +33,4 @@ pub(super) fn whose(held: &Held, live: &Json, identity: ClusterIdentity) -> Whos
         None if is_same => Whose::Ours,
         _ => Whose::AnotherObject,
     }
-}
-
-pub(super) fn uid_of(object: &Json) -> &str {
-    object["metadata"]["uid"].as_str().unwrap_or_default()
 }

@@ -16,7 +16,6 @@ use super::model::PatchModel;
 use super::plan::{self, Adoption};
 use super::{PATIENCE, upgrade};
 use crate::cluster_identity::{Opened, Recorded};
-use crate::connect::Reach;
 use crate::object::new_key;
 use crate::read_cache::PatchWrite;
 use crate::session::Session;
@@ -116,11 +115,8 @@ impl Work {
         let key = config.target.known().and_then(|target| target.key());
         let patch = plan::read(config, key.as_ref())?;
         let patch = patch.ok_or_else(messages::state::unknown_terms)?;
-        let Reach::Ready(connection) = session.reach(&planned.cluster, &planned.cluster_name)?
-        else {
-            return Err(messages::connection::missing().into());
-        };
-        let Opened { cluster, uid, .. } = session.open(&connection, recorded, notices).await?;
+        let opened = session.open_configured(planned.cluster_args(), recorded, notices).await?;
+        let Opened { cluster, uid, .. } = opened.ok_or_else(messages::connection::missing)?;
         let targets = Targets::from(&*cluster);
         Ok(Self { targets, cluster_uid: uid, patch, adoption: Adoption::of(planned) })
     }

@@ -14,13 +14,14 @@ use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
 
 use super::elsewhere::Elsewhere;
-use super::held::{Held, uid_of};
+use super::held::Held;
 use super::model::PatchModel;
 use super::note::Note;
 use super::outlook;
 use super::plan::{Reader, enter_kept, look};
 use crate::look::{Unserved, unserved};
 use crate::messages;
+use crate::resource::live::{NamesObject, uid_of, version_of};
 use crate::resource::retry::{Attempt, Tries};
 use crate::session::Session;
 
@@ -84,8 +85,7 @@ pub(crate) async fn end(
     id: &str,
     former: &Owners,
 ) -> Result<Attempt<()>, Diagnostics> {
-    let owners = Owners::of_object(live)
-        .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+    let owners = Owners::of_object(live).naming(key)?;
     let (manager, annotation) = (manager_of(id), patch_annotation(id));
     let mark = Mark::Removed { annotation: &annotation };
     let elsewhere = Elsewhere::read(targets, location, former).await;
@@ -120,15 +120,13 @@ pub(crate) async fn release(
     let edit = Edit { read: live, managed_fields: Some(&list), mark };
     let is_done = |now: &Json| {
         Owners::of_object(now).is_ok_and(|owners| back.is_done(&owners, manager))
-            && now["metadata"]["resourceVersion"] != live["metadata"]["resourceVersion"]
+            && version_of(now) != version_of(live)
     };
     let edited = edited(targets, location, key, &edit, manager, is_done).await?;
     let Some(answer) = edited else {
         return Ok(None);
     };
-    let answered = Owners::of_object(&answer)
-        .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
-    if !back.is_done(&answered, manager) {
+    if !back.is_done(&Owners::of_object(&answer).naming(key)?, manager) {
         return Err(messages::patch::hand_back_ignored(key).into());
     }
     Ok(Some(answer))

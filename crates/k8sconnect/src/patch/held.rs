@@ -4,7 +4,7 @@
 //! rest of state. What was lost is then put together again: state lists the fields, and the object
 //! bears the note of from whom they were taken.
 
-use k8sconnect_cluster::{Kind, Location, Scope, Served, Targets};
+use k8sconnect_cluster::{Location, Scope, Targets};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::handback::{Extent, Patched};
 use k8sconnect_core::identity::{ObjectKey, without_marks};
@@ -18,6 +18,8 @@ use super::model::PatchModel;
 use super::note::Note;
 use super::stored::Stored;
 use crate::cluster_identity::{Opened, Recorded};
+use crate::resource::LastApply;
+use crate::resource::live::uid_of;
 use crate::{leaves, messages, place};
 
 pub(crate) struct Held {
@@ -71,7 +73,7 @@ impl Held {
     /// Whether this is the object that was patched last. State of the Go provider does not say.
     pub(crate) fn is_same_object(&self, live: &Json) -> bool {
         let target = self.stored.target.as_ref();
-        target.is_none_or(|target| Some(target.uid.as_str()) == uid_of(live))
+        target.is_none_or(|target| target.uid == uid_of(live))
     }
 
     /// Whether this is the object that the last refresh found, be it the one that was patched or one
@@ -79,7 +81,7 @@ impl Held {
     pub(crate) fn was_seen(&self, live: &Json) -> bool {
         let successor = self.stored.target.as_ref().and_then(|target| target.successor.as_deref());
         match successor {
-            Some(successor) => Some(successor) == live["metadata"]["uid"].as_str(),
+            Some(successor) => successor == uid_of(live),
             None => self.is_same_object(live),
         }
     }
@@ -89,7 +91,7 @@ impl Held {
     pub(crate) fn confirm(&self, opened: &Opened, live: Option<&Json>) -> Result<(), Diagnostics> {
         match self.is_foreign() || live.is_some_and(|live| self.is_proven(live)) {
             true => Ok(()),
-            false => opened.confirm_absence(&self.key, live.and_then(uid_of)),
+            false => opened.confirm_absence(&self.key, live.map(uid_of)),
         }
     }
 
@@ -110,9 +112,17 @@ impl Held {
         }
     }
 
-    /// Whether another provider made the patch, which listed no former owners.
+    pub(crate) fn last_apply(&self) -> LastApply<&Kept> {
+        match &self.stored.kept {
+            Some(kept) => LastApply::Stored(kept),
+            // The Go provider listed no former owners.
+            None if self.model.previous_owners.is_null() => LastApply::ByGoProvider,
+            None => LastApply::Lost,
+        }
+    }
+
     pub(crate) fn is_foreign(&self) -> bool {
-        self.stored.kept.is_none() && self.model.previous_owners.is_null()
+        matches!(self.last_apply(), LastApply::ByGoProvider)
     }
 
     /// The fields of which nobody wrote down who held them before: another provider patched them.
@@ -127,7 +137,7 @@ impl Held {
     /// Puts together what private state held, if it was lost, from state and from the object. An
     /// object without a trace of ours is not the one that was patched, and tells nothing.
     pub(crate) fn recover(&mut self, live: &Json) {
-        let (None, Some(patch)) = (&self.stored.kept, &self.patch) else {
+        let (LastApply::Lost, Some(patch)) = (self.last_apply(), &self.patch) else {
             return;
         };
         let (Ok(owners), Some(texts)) = (Owners::of_object(live), self.texts()) else {
@@ -136,7 +146,7 @@ impl Held {
         let note = Note::on(live, self.id());
         let manager = self.manager();
         let is_ours = |entry: &Ownership| entry.manager.name == manager;
-        if self.is_foreign() || (note.is_none() && !owners.0.iter().any(is_ours)) {
+        if note.is_none() && !owners.0.iter().any(is_ours) {
             return;
         }
         let owners = match patch.manner() {
@@ -192,32 +202,16 @@ impl Held {
     pub(crate) fn recorded(&self) -> Recorded<'_> {
         Recorded {
             key: &self.key,
-            cluster: &self.model.cluster,
-            cluster_name: &self.model.cluster_name,
+            args: self.model.cluster_args(),
             uid: self.stored.cluster.as_deref(),
         }
     }
 
-    /// Where the target lives, by what is remembered; the server is asked if nothing is.
+    /// Where the target lives.
     pub(crate) async fn location(&self, targets: &Targets) -> Result<Location, Diagnostics> {
-        let kind = match &self.stored.target {
-            Some(target) if target.kind.gvk == self.key.gvk => target.kind.clone(),
-            _ => self.served_kind(targets).await?,
-        };
-        Ok(place::location(kind, &self.key))
+        let kind = self.stored.target.as_ref().map(|target| &target.kind);
+        place::remembered(targets, kind, &self.key).await
     }
-
-    async fn served_kind(&self, targets: &Targets) -> Result<Kind, Diagnostics> {
-        match targets.kind(&self.key.gvk).await {
-            Ok(Served::Yes(kind)) => Ok(kind),
-            Ok(_) => Err(messages::served::kind_unserved(&self.key).into()),
-            Err(error) => Err(messages::refusal::unanswered(&self.key, &error).into()),
-        }
-    }
-}
-
-pub(super) fn uid_of(object: &Json) -> Option<&str> {
-    object["metadata"]["uid"].as_str()
 }
 
 /// The owners with these fields in our entry, of which others may have taken since.

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::identity::{Gvk, ObjectKey, is_name, is_name_of};
+use k8sconnect_core::identity::{is_name, is_name_of};
 use k8sconnect_core::owners::{Manager, Operation, Owners, Ownership};
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::projection::Projection;
 use k8sconnect_core::text::nfc;
-use tfplugin::{AttributePath, Diagnostic, Value, model};
+use tfplugin::{AttributePath, Diagnostics, Value, model};
 
-use crate::connect::ClusterModel;
+use crate::connect::{ClusterModel, names_its_cluster};
 use crate::leaves::ProjectionMap;
+use crate::object_ref::ObjectRef;
 use crate::plan_ledger::{Address, Digest};
 use crate::{messages, place};
 
@@ -19,7 +20,7 @@ model! {
     /// What the user wrote, and what we computed.
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct PatchModel {
-        pub(crate) target: Value<Target>,
+        pub(crate) target: Value<ObjectRef>,
         pub(crate) patch: Value<String>,
         pub(crate) json_patch: Value<String>,
         pub(crate) merge_patch: Value<String>,
@@ -33,16 +34,7 @@ model! {
     }
 }
 
-model! {
-    /// The object that is patched.
-    #[derive(Clone, Debug, PartialEq, Default)]
-    pub(crate) struct Target {
-        pub(crate) api_version: Value<String>,
-        pub(crate) kind: Value<String>,
-        pub(crate) name: Value<String>,
-        pub(crate) namespace: Value<String>,
-    }
-}
+names_its_cluster!(PatchModel);
 
 model! {
     /// Somebody who held a field before the patch took it.
@@ -127,34 +119,18 @@ impl PatchModel {
     }
 }
 
-impl Target {
-    /// The object that is meant; `None` while some of it is not known.
-    pub(crate) fn key(&self) -> Option<ObjectKey> {
-        let namespace = match &self.namespace {
-            Value::Known(namespace) if !namespace.is_empty() => Some(namespace.clone()),
-            Value::Known(_) | Value::Null => None,
-            Value::Unknown => return None,
-        };
-        let gvk = Gvk::new(self.api_version.as_str()?, self.kind.as_str()?);
-        Some(ObjectKey { gvk, namespace, name: self.name.as_str()?.to_owned() })
-    }
-}
-
-impl Target {
-    /// What of it can be no name.
-    pub(crate) fn problems(&self) -> Vec<Diagnostic> {
-        let at = |part: &str| AttributePath::root("target").attribute(part);
-        let gvk = self.api_version.as_str().zip(self.kind.as_str());
-        let gvk = gvk.map(|(api_version, kind)| Gvk::new(api_version, kind));
-        let name = self.name.as_str().and_then(|name| match &gvk {
-            _ if !is_name(name) => Some(messages::patch::no_name("name", name)),
-            Some(gvk) if !is_name_of(gvk, name) => Some(messages::patch::no_host_name(gvk, name)),
-            _ => None,
-        });
-        let namespace = place::misnamed(&Value::Null, &self.namespace, at);
-        let kind = place::miscalled(&self.api_version, &self.kind, at);
-        name.into_iter().chain(namespace).chain(kind).collect()
-    }
+/// What of the target's name can be none.
+pub(crate) fn problems(target: &ObjectRef) -> Diagnostics {
+    let at = |part: &str| AttributePath::root("target").attribute(part);
+    let gvk = target.gvk();
+    let name = target.name.as_str().and_then(|name| match &gvk {
+        _ if !is_name(name) => Some(messages::patch::no_name("name", name)),
+        Some(gvk) if !is_name_of(gvk, name) => Some(messages::patch::no_host_name(gvk, name)),
+        _ => None,
+    });
+    let namespace = place::misnamed(&Value::Null, &target.namespace, at);
+    let kind = place::miscalled(&target.api_version, &target.kind, at);
+    name.into_iter().chain(namespace).chain(kind).collect()
 }
 
 impl Owner {

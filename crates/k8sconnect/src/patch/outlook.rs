@@ -120,7 +120,7 @@ fn worded(key: &ObjectKey, told: Result<Vec<(FieldPath, Prospect)>, FieldsV1Erro
 }
 
 async fn whereabouts(session: &Session, held: &Held) -> Option<(Targets, Location)> {
-    let entered = session.enter(&held.model.cluster, &held.model.cluster_name).await;
+    let entered = session.enter(held.model.cluster_args()).await;
     let targets = Targets::from(&*entered.ok()??);
     let location = held.location(&targets).await.ok()?;
     Some((targets, location))

@@ -55,9 +55,9 @@ pub(crate) async fn plan(
     {
         session.open_in_state(held.recorded(), notices).await?;
         // What is handed back and what is patched instead belong into one cluster.
-        if let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? {
-            let recorded = Some(held.recorded());
-            let opened = session.open(&connection, recorded, notices).await?;
+        let recorded = Some(held.recorded());
+        let args = config.cluster_args();
+        if let Some(opened) = session.open_configured(args, recorded, notices).await? {
             let targets = Targets::from(&*opened.cluster);
             let reader = Reader::of(&config, Some(held));
             let found = look(session, &targets, &held.key, reader).await?;
@@ -86,7 +86,7 @@ pub(crate) async fn plan(
         return Ok(planned(later(proposed, held.as_ref())));
     };
     notices.extend(odd(phase, &config, held.as_ref(), &patch));
-    let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
+    let Reach::Ready(connection) = session.reach(config.cluster_args())? else {
         notices.push(messages::object::terms_unknown(&["cluster"]));
         return Ok(planned(later(proposed, held.as_ref())));
     };
@@ -186,11 +186,11 @@ async fn leave_open(
     held: &Held,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
-    let Reach::Ready(connection) = session.reach(&config.cluster, &config.cluster_name)? else {
-        return Ok(());
-    };
-    let opened = session.open(&connection, Some(held.recorded()), notices).await?;
-    session.ledger.note(Fact::Changed(Name::new(opened.cluster.host(), &held.key)));
+    let recorded = Some(held.recorded());
+    let opened = session.open_configured(config.cluster_args(), recorded, notices).await?;
+    if let Some(opened) = opened {
+        session.ledger.note(Fact::Changed(Name::new(opened.cluster.host(), &held.key)));
+    }
     Ok(())
 }
 
@@ -204,7 +204,7 @@ async fn foretell(
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
     let (Some(patch), Reach::Ready(connection)) =
-        (read(config, Some(key))?, session.reach(&config.cluster, &config.cluster_name)?)
+        (read(config, Some(key))?, session.reach(config.cluster_args())?)
     else {
         return Ok(());
     };

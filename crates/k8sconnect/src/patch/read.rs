@@ -8,16 +8,16 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
 use super::foresight;
-use super::held::{Held, uid_of};
+use super::held::Held;
 use super::model::PatchModel;
 use super::stored::{SeenTarget, SinceApply};
 use super::upgrade;
-use crate::cluster_identity::ClusterIdentity;
-use crate::connection_origin::ConnectionOrigin;
+use crate::cluster_identity::{ClusterIdentity, Opened};
 use crate::look::{Look, look};
 use crate::object::new_key;
 use crate::read_cache::ReadObject;
-use crate::resource::refresh::Refresh;
+use crate::resource::live::{NamesObject, uid_of, version_of};
+use crate::resource::refresh::{self, LiveObject, Refresh};
 use crate::session::Session;
 use crate::{leaves, messages};
 
@@ -28,8 +28,8 @@ pub(crate) async fn read(
 ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
     let Read { state, mut private, .. } = request;
     let mut held = Held::load(state, &private)?;
-    let (targets, location, live, cluster_uid) = match find(session, &held, notices).await? {
-        Refresh::Present(sighting) => sighting,
+    let LiveObject { opened, location, live } = match find(session, &held, notices).await? {
+        Refresh::Present(found) => found,
         // Where there is no object there is nothing to hand back.
         Refresh::Gone => return Ok(ReadAnswer::Gone),
         Refresh::Unread => return unread(session, held, private),
@@ -37,29 +37,28 @@ pub(crate) async fn read(
     let lost = held.stored.kept.is_none();
     held.recover(&live);
     if held.is_foreign() {
-        take_over(&mut held, &targets, &location, &live, cluster_uid.clone()).await?;
+        take_over(&mut held, &opened, &location, &live).await?;
     }
     if lost && held.stored.kept.is_some() {
         held.stored.save(&mut private)?;
     }
-    let unreadable = |error| messages::object::ownership_unreadable(&held.key, &error);
     let mut state = held.model.clone();
     if let Some((patch, kept)) = held.past() {
-        let leaves = patch.refreshed(kept, &live, &held.manager()).map_err(unreadable)?;
+        let leaves = patch.refreshed(kept, &live, &held.manager()).naming(&held.key)?;
         let map = leaves::map(&leaves, held.stored.key.as_ref());
         // Where the key of a hash was lost, state keeps what it has until the next apply.
         if map.values().all(Value::is_known) {
             state.managed_state_projection = Value::Known(map);
         }
     }
-    let seen = live["metadata"]["resourceVersion"].as_str().map(ToOwned::to_owned);
+    let seen = version_of(&live);
     let was_unread = std::mem::take(&mut held.stored.unread);
     if let Some(target) = &held.stored.target
         && (target.resource_version != seen || was_unread || held.stored.cluster.is_none())
     {
         let content = foresight::content(&live, held.stored.key.as_ref());
-        let uid = live["metadata"]["uid"].as_str().filter(|uid| *uid != target.uid);
-        held.stored.cluster = cluster_uid.or(held.stored.cluster);
+        let uid = Some(uid_of(&live)).filter(|uid| *uid != target.uid);
+        held.stored.cluster = opened.uid.or(held.stored.cluster);
         held.stored.target = Some(SeenTarget {
             resource_version: seen,
             content,
@@ -76,11 +75,11 @@ pub(crate) async fn read(
 /// Finds anew what another provider did not keep, and which object it patched.
 async fn take_over(
     held: &mut Held,
-    targets: &Targets,
+    opened: &Opened,
     location: &Location,
     live: &Json,
-    cluster_uid: Option<String>,
 ) -> Result<(), Diagnostics> {
+    let targets = &Targets::from(&*opened.cluster);
     if held.stored.key.is_none() {
         held.stored.key = Some(new_key()?);
     }
@@ -89,17 +88,16 @@ async fn take_over(
     };
     held.model.managed_fields = fields;
     held.model.previous_owners = Value::Known([].into());
-    let metadata = &live["metadata"];
     held.stored.target = Some(SeenTarget {
         kind: location.kind.clone(),
-        uid: metadata["uid"].as_str().unwrap_or_default().to_owned(),
+        uid: uid_of(live).to_owned(),
         // What is amiss with this version was not told yet.
         resource_version: None,
         content: None,
         successor: None,
         since_apply: SinceApply::Changed,
     });
-    held.stored.cluster = cluster_uid;
+    held.stored.cluster = opened.uid.clone();
     Ok(())
 }
 
@@ -109,52 +107,35 @@ fn since_apply(held: &Held, live: &Json) -> Result<SinceApply, Diagnostics> {
         return Ok(SinceApply::Changed);
     };
     let settled = patch.is_settled(kept, held.stored.key.as_ref(), live, &held.manager());
-    match settled.map_err(|error| messages::object::ownership_unreadable(&held.key, &error))? {
+    match settled.naming(&held.key)? {
         true => Ok(SinceApply::Unchanged),
         false => Ok(SinceApply::Changed),
     }
 }
 
-/// The target in state, found in its own cluster, and the UID of the cluster.
-type Sighting = (Targets, Location, Json, Option<String>);
-
-/// Finds the target through the connection in state.
+/// Finds the target. One that was recreated counts only in its own cluster: every cluster may have the
+/// name.
 async fn find(
     session: &Session,
     held: &Held,
     notices: &mut Diagnostics,
-) -> Result<Refresh<Sighting>, Diagnostics> {
-    let key = &held.key;
-    let origin = ConnectionOrigin::of(&held.model.cluster);
+) -> Result<Refresh<LiveObject>, Diagnostics> {
+    let (key, origin) = (&held.key, held.model.cluster_args().origin());
     let look = async |cluster: &Cluster| {
         let targets = Targets::from(cluster);
         let location = held.location(&targets).await?;
-        let look = look(&targets, &location, key, origin).await?;
-        Ok::<_, Diagnostics>((targets, location, look))
-    };
-    let Some((opened, found)) = session.refresh(held.recorded(), notices, look).await? else {
-        return Ok(Refresh::Unread);
-    };
-    let (targets, location, look) = found?;
-    let live = match look {
-        Look::Present(live) => Some(live),
-        Look::Absent => None,
-        Look::Moved(at) => return Err(messages::served::target_moved(key, &at.kind.gvk).into()),
-        Look::NotAllowed(error) => {
-            notices.push(messages::unread::not_refreshed(key, &error, origin));
-            return Ok(Refresh::Unread);
+        match look(&targets, &location, key, origin).await? {
+            Look::Moved(at) => Err(messages::served::target_moved(key, &at.kind.gvk).into()),
+            look => Ok((location, look)),
         }
     };
-    match live {
-        // A recreated target counts only in its own cluster: every cluster may have the name.
-        Some(live)
-            if opened.identity == ClusterIdentity::Confirmed || held.is_same_object(&live) =>
+    match refresh::find(session, held.recorded(), notices, look).await? {
+        Refresh::Present(LiveObject { opened, live, .. })
+            if opened.identity != ClusterIdentity::Confirmed && !held.is_same_object(&live) =>
         {
-            let uid = opened.uid;
-            Ok(Refresh::Present((targets, location, live, uid)))
+            Ok(opened.unconfirmed(key, Some(uid_of(&live)), notices))
         }
-        Some(other) => Ok(opened.unconfirmed(key, uid_of(&other), notices)),
-        None => Ok(opened.not_found(key, notices)),
+        found => Ok(found),
     }
 }
 

@@ -28,6 +28,7 @@ use super::content::Content;
 use super::held::Held;
 use super::note::Note;
 use crate::messages::patch::{Sent, Stage};
+use crate::resource::live::{NamesObject, uid_of, version_of};
 use crate::resource::retry::Attempt;
 use crate::{MANAGER, messages};
 
@@ -86,7 +87,7 @@ impl Trial {
         Note {
             digest,
             former,
-            uid: self.answer["metadata"]["uid"].as_str().map(ToOwned::to_owned),
+            uid: Some(uid_of(&self.answer).to_owned()),
             marks: self.outcome.footprints.iter().map(|it| it.marks.clone()).collect(),
             fields: self.outcome.meant(),
         }
@@ -203,9 +204,7 @@ impl Surgery<'_> {
         let Attempt::Done((script, shape)) = self.prepare(live).await? else {
             return Ok(Attempt::Conflict);
         };
-        let manager = self
-            .asker(live)
-            .map_err(|error| messages::object::ownership_unreadable(self.patch.key(), &error))?;
+        let manager = self.asker(live).naming(self.patch.key())?;
         let written = self.content(&script);
         let Attempt::Done(trial) = self.asked(live, manager, &written, script, shape).await? else {
             return Ok(Attempt::Conflict);
@@ -266,9 +265,7 @@ impl Surgery<'_> {
             Rejection::Conflict | Rejection::AnotherObject => true,
             Rejection::Invalid(causes) if causes.is_empty() => {
                 let now = self.targets.get(self.location).await;
-                matches!(now, Ok(Found::Object(now))
-                    if now.object["metadata"]["resourceVersion"]
-                        != live["metadata"]["resourceVersion"])
+                matches!(now, Ok(Found::Object(now)) if version_of(&now.object) != version_of(live))
             }
             _ => false,
         }
@@ -290,11 +287,10 @@ impl Surgery<'_> {
     /// What is checked before anything is asked, and the operations that are to be sent.
     async fn prepare(&self, live: &Json) -> Result<Attempt<(Script, Shape)>, Diagnostics> {
         let key = self.patch.key();
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
-        if let Some(claimed) = claimed(live, MANAGER).map_err(unreadable)? {
+        if let Some(claimed) = claimed(live, MANAGER).naming(self.patch.key())? {
             return Err(messages::patch::managed_as_object(key, &claimed, self.stage(live)).into());
         }
-        let shape = Shape::told_by(&Owners::of_object(live).map_err(unreadable)?);
+        let shape = Shape::told_by(&Owners::of_object(live).naming(self.patch.key())?);
         let Form::Json(operations) = self.patch.form() else {
             return Ok(Attempt::Done((Script::default(), shape)));
         };
@@ -342,12 +338,11 @@ impl Surgery<'_> {
 
     /// How the items of every list are named, as a dry-run of the whole object tells.
     async fn whole(&self, shape: &Shape, live: &Json) -> Result<Attempt<Shape>, Diagnostics> {
-        let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
         let probed = self.targets.probe(self.location, live, PROBE).await;
         let Attempt::Done(probed) = self.answered(probed, live).await? else {
             return Ok(Attempt::Conflict);
         };
-        let owners = Owners::of_object(&probed.object).map_err(unreadable)?;
+        let owners = Owners::of_object(&probed.object).naming(self.patch.key())?;
         Ok(Attempt::Done(shape.made_whole_by(&owners)))
     }
 
@@ -356,8 +351,7 @@ impl Surgery<'_> {
         &self,
         live: &Json,
     ) -> Result<Attempt<Option<Inherited>>, Diagnostics> {
-        let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
-        let shape = Shape::told_by(&Owners::of_object(live).map_err(unreadable)?);
+        let shape = Shape::told_by(&Owners::of_object(live).naming(self.patch.key())?);
         if let Ok(inherited) = self.patch.inherited(live, &shape, self.key) {
             return Ok(Attempt::Done(inherited));
         }
@@ -416,11 +410,10 @@ impl Surgery<'_> {
         script: Script,
         shape: Shape,
     ) -> Result<Trial, Diagnostics> {
-        let unreadable = |error| messages::object::ownership_unreadable(self.patch.key(), &error);
         let written = Written { object: &answer, manager: &manager };
         let kept = self.past.map(|(_, kept)| kept);
-        let nullified = self.patch.nullified(live, written, kept).map_err(unreadable)?;
-        let outcome = self.patch.outcome(written, &script, &shape).map_err(unreadable)?;
+        let nullified = self.patch.nullified(live, written, kept).naming(self.patch.key())?;
+        let outcome = self.patch.outcome(written, &script, &shape).naming(self.patch.key())?;
         let outcome = outcome.without(nullified);
         // Of operations their own places tell, before anything is asked.
         if let (Form::Apply(_), Some(found)) = (self.patch.form(), outcome.namesakes(live)) {
@@ -434,7 +427,7 @@ impl Surgery<'_> {
         let meant = &Note::meant_by_others(live, self.id);
         let (ours, key) = (self.manager, self.key);
         let scene = Scene { live, answer: written, manager: ours, meant, kept, key };
-        let verdict = self.patch.judge(scene, &outcome).map_err(unreadable)?;
+        let verdict = self.patch.judge(scene, &outcome).naming(self.patch.key())?;
         Ok(Trial { answer, manager, warnings, script, shape, outcome, verdict })
     }
 

@@ -10,38 +10,24 @@
 
 use k8sconnect_cluster::{Found, Location, Targets};
 use k8sconnect_core::patch::{Kept, Manner};
-use serde_json::{Map, Value as Json};
-use tfplugin::{Diagnostics, FromData, RawState, Value};
+use serde_json::Value as Json;
+use tfplugin::{Diagnostics, RawState, Value};
 
 use super::held::Held;
 use super::model::{PatchModel, managed_fields};
 use super::schema;
 use super::trial::Surgery;
 use crate::leaves::ProjectionMap;
+use crate::resource::go_state;
+use crate::resource::live::NamesObject;
 use crate::resource::retry::Attempt;
-use crate::{connect, messages};
 
-/// The versions that the Go provider wrote.
-const FORMER_VERSIONS: std::ops::RangeInclusive<i64> = 0..=2;
 /// How often the object is looked at again while others write to it. A plan asks again in any case.
 const LOOKS: usize = 5;
 const COMPUTED: [&str; 3] = ["managed_fields", "previous_owners", "managed_state_projection"];
 
 pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<PatchModel, Diagnostics> {
-    if !FORMER_VERSIONS.contains(&version) {
-        return Err(messages::upgrade::unknown_version(version).into());
-    }
-    let mut attributes: Map<String, Json> = raw.deserialize()?;
-    connect::carry_over(&mut attributes);
-    for name in COMPUTED {
-        attributes.remove(name);
-    }
-    let raw = RawState::new(Json::Object(attributes).to_string());
-    match raw.decode(&schema::schema().value_type())? {
-        Value::Known(data) => PatchModel::from_data(data)
-            .map_err(|mismatch| messages::upgrade::misshapen(&mismatch).into()),
-        Value::Null | Value::Unknown => Ok(PatchModel::default()),
-    }
+    go_state::decode(version, raw, &schema::schema(), &COMPUTED)
 }
 
 /// Asks the server what the patch in state comes to, and takes that for what its last write left:
@@ -96,9 +82,7 @@ async fn left_behind(
     let Attempt::Done(trial) = Surgery { past, ..surgery }.attempt(live).await? else {
         return Ok(Attempt::Conflict);
     };
-    let kept = trial
-        .kept(manager, key)
-        .map_err(|error| messages::object::ownership_unreadable(&held.key, &error))?;
+    let kept = trial.kept(manager, key).naming(&held.key)?;
     let fields = managed_fields(&trial.outcome.leaves);
     Ok(Attempt::Done(kept.map(|kept| (kept, fields))))
 }

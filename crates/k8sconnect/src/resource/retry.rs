@@ -1,4 +1,5 @@
-//! Repeats a guarded write while other managers write to the object in between.
+//! Repeats a guarded write while other managers write to the object in between. The loop stands where
+//! the write is: a future that comes from an async closure cannot be shown to be `Send`.
 
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::Diagnostics;

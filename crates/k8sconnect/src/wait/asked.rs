@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8sconnect_core::identity::{Gvk, ObjectKey};
+use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::jsonpath::JsonPath;
 use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use super::model::{WaitFor, WaitModel};
 use crate::duration::duration;
-use crate::object::ObjectRef;
+use crate::object_ref::ObjectRef;
 use crate::{messages, place};
 
 const TIMEOUT: &str = "10m";
@@ -38,7 +38,7 @@ impl Asked {
         let timeout_text = timeout_text.map_or(TIMEOUT, String::as_str).to_owned();
         reading.unknown |= wait_for.is_some_and(|it| it.timeout.is_unknown());
         let timeout = reading.timeout(&timeout_text);
-        let kind = model.object_ref.known().and_then(gvk);
+        let kind = model.object_ref.known().and_then(ObjectRef::gvk);
         if let (Some(gvk), Some(goal)) = (&kind, &goal)
             && !goal.suits(gvk)
         {
@@ -58,10 +58,6 @@ fn at(name: &str) -> AttributePath {
     AttributePath::root("wait_for").attribute(name)
 }
 
-fn gvk(object: &ObjectRef) -> Option<Gvk> {
-    Some(Gvk::new(object.api_version.as_str()?, object.kind.as_str()?))
-}
-
 #[derive(Default)]
 struct Reading {
     problems: Diagnostics,
@@ -79,8 +75,7 @@ impl Reading {
             root.clone().attribute(part)
         });
         self.problems.extend(misnamed.into_iter().chain(miscalled));
-        let namespace = object.namespace.known().filter(|name| !name.is_empty()).cloned();
-        Some(ObjectKey { gvk: gvk(object)?, namespace, name: object.name.known()?.clone() })
+        object.key()
     }
 
     fn goal(&mut self, wait: &WaitFor) -> Option<Goal> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tfplugin::{Data, Value, model};
 
-use crate::connect::ClusterModel;
-use crate::object::ObjectRef;
+use crate::connect::{ClusterModel, names_its_cluster};
+use crate::object_ref::ObjectRef;
 
 model! {
     /// What the user wrote, and what was waited for.
@@ -20,6 +20,8 @@ model! {
         pub(crate) result: Value<Data>,
     }
 }
+
+names_its_cluster!(WaitModel);
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]

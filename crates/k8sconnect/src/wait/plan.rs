@@ -47,7 +47,7 @@ pub(crate) async fn plan(
     };
     let Some(prior) = prior else {
         // The way is looked for, not gone: one that is not there is better told before the apply.
-        session.reach(&config.cluster, &config.cluster_name)?;
+        session.reach(config.cluster_args())?;
         return Ok(planned(WaitModel { id: Value::Unknown, result: awaited, ..proposed }));
     };
     let result = match asked.filter(|_| is_known(&config)) {
@@ -101,7 +101,7 @@ async fn enter(
     last: &Stored,
     notices: &mut Diagnostics,
 ) -> Result<Option<Arc<Cluster>>, Diagnostics> {
-    match session.reach(&config.cluster, &config.cluster_name) {
+    match session.reach(config.cluster_args()) {
         Ok(Reach::Ready(connection)) if session.cluster(&connection).await.is_ok() => {
             let recorded = Some(recorded(asked, config, last));
             let opened = session.open(&connection, recorded, notices).await?;
@@ -128,7 +128,7 @@ async fn is_lost(cluster: Option<&Cluster>, asked: &Asked, last: &Stored) -> boo
 /// of its result or its triggers. Where this run sets back what another manager has changed, the
 /// triggers show nothing. Terraform plans what a wait refers to before the wait.
 fn is_touched(session: &Session, config: &WaitModel, asked: &Asked) -> bool {
-    let Ok(Reach::Ready(connection)) = session.reach(&config.cluster, &config.cluster_name) else {
+    let Ok(Reach::Ready(connection)) = session.reach(config.cluster_args()) else {
         return false;
     };
     let name = Name::new(&connection.host, &asked.key);
@@ -151,10 +151,10 @@ pub(super) fn waits_again(session: &Session, before: &WaitModel, after: &WaitMod
 
 /// Whether the two may live in different clusters.
 fn moved(session: &Session, before: &WaitModel, after: &WaitModel) -> bool {
-    if (&before.cluster, &before.cluster_name) == (&after.cluster, &after.cluster_name) {
+    if before.cluster_args() == after.cluster_args() {
         return false;
     }
-    let host = |model: &WaitModel| match session.reach(&model.cluster, &model.cluster_name) {
+    let host = |model: &WaitModel| match session.reach(model.cluster_args()) {
         Ok(Reach::Ready(connection)) => Some(connection.host),
         Ok(Reach::Unknown) | Err(_) => None,
     };

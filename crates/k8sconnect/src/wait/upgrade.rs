@@ -3,40 +3,20 @@
 //! Its versions differ in the name of the cluster. What it kept as the result is taken if it has
 //! our form, and found anew by the next read if it has not.
 
-use serde_json::{Map, Value as Json};
-use tfplugin::{Diagnostics, FromData, RawState, Value};
+use tfplugin::{Diagnostics, RawState};
 
 use super::model::WaitModel;
 use super::schema;
-use crate::{connect, messages};
-
-/// The versions that the Go provider wrote.
-const FORMER_VERSIONS: std::ops::RangeInclusive<i64> = 0..=2;
+use crate::resource::go_state;
 
 pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<WaitModel, Diagnostics> {
-    if !FORMER_VERSIONS.contains(&version) {
-        return Err(messages::upgrade::unknown_version(version).into());
-    }
-    let mut attributes: Map<String, Json> = raw.deserialize()?;
-    connect::carry_over(&mut attributes);
-    decode(&attributes).or_else(|_| {
-        attributes.remove("result");
-        decode(&attributes)
-    })
-}
-
-fn decode(attributes: &Map<String, Json>) -> Result<WaitModel, Diagnostics> {
-    let raw = RawState::new(Json::Object(attributes.clone()).to_string());
-    match raw.decode(&schema::schema().value_type())? {
-        Value::Known(data) => WaitModel::from_data(data)
-            .map_err(|mismatch| messages::upgrade::misshapen(&mismatch).into()),
-        Value::Null | Value::Unknown => Ok(WaitModel::default()),
-    }
+    let decode = |computed: &[&str]| go_state::decode(version, raw, &schema::schema(), computed);
+    decode(&[]).or_else(|_| decode(&["result"]))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value as Json, json};
 
     use super::*;
 

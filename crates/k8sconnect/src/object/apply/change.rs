@@ -16,7 +16,8 @@ use crate::messages::refusal::{Deed, Subject, not_written, refused};
 use crate::object::held::Held;
 use crate::object::read::seen_of;
 use crate::read_cache::ObjectWrite;
-use crate::resource::retry::Tries;
+use crate::resource::live::{NamesObject, uid_of};
+use crate::resource::retry::{Attempt, Tries};
 use crate::{MANAGER, messages};
 
 /// Applies the manifest. Where fields are ignored, what they hold is read right before and the
@@ -63,13 +64,12 @@ pub(super) async fn make(
             Some(seen) => seen,
             None => look(work, location).await?,
         };
-        match attempt(work, held, location, &seen, shared.as_ref()).await? {
-            Ok(answer) => return Ok(answer),
-            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {}
-            Err(error) => {
-                let former = Subject { manifest: &work.manifest, former: Some(&seen) };
-                return Err(not_written(former, &error, Deed::Change).into());
-            }
+        let resource_version = seen["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        let guard = Guard::Version { uid: held.uid(), resource_version };
+        let content = content(work, held, location, Some(&seen), shared.as_ref()).await?;
+        let written = work.write(location, content, held.id(), guard).await;
+        if let Attempt::Done(answer) = work.attempted(written, &seen)? {
+            return Ok(answer);
         }
     }
 }
@@ -78,24 +78,11 @@ pub(super) async fn make(
 async fn first(work: &Work<'_>, held: &Held, location: &Location) -> Result<Answer, Diagnostics> {
     let changed = || messages::object::changed_meanwhile(work.manifest.key());
     let live = look(work, location).await?;
-    if live["metadata"]["uid"].as_str() != Some(held.uid()) {
+    if uid_of(&live) != held.uid() {
         return Err(changed().into());
     }
     let taken = super::creation::take_over(work, location, held.id(), live).await?;
     taken.ok_or_else(|| changed().into())
-}
-
-async fn attempt(
-    work: &Work<'_>,
-    held: &Held,
-    location: &Location,
-    live: &Json,
-    shared: Option<&Respellings>,
-) -> Result<Result<Answer, Error>, Diagnostics> {
-    let content = content(work, held, location, Some(live), shared).await?;
-    let resource_version = live["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-    let guard = Guard::Version { uid: held.uid(), resource_version };
-    Ok(work.write(location, content, held.id(), guard).await)
 }
 
 /// The content to send. `shared` are the leaves that other managers co-own, in the spelling of the
@@ -107,16 +94,16 @@ async fn content(
     live: Option<&Json>,
     shared: Option<&Respellings>,
 ) -> Result<Json, Diagnostics> {
-    let unreadable = |error| messages::object::ownership_unreadable(work.manifest.key(), &error);
+    let key = work.manifest.key();
     let mut seen = held.stored.yielded.clone();
     if let Some(live) = live {
-        for (name, fields) in seen_of(&work.terms, &Owners::of_object(live).map_err(unreadable)?) {
+        for (name, fields) in seen_of(&work.terms, &Owners::of_object(live).naming(key)?) {
             seen.entry(name).or_insert(fields);
         }
     }
     let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen);
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let mut content = planner.content(&work.manifest, live).map_err(unreadable)?;
+    let mut content = planner.content(&work.manifest, live).naming(key)?;
     if let Some(shared) = shared {
         respell(&mut content, shared);
         return Ok(content);
@@ -127,14 +114,14 @@ async fn content(
     // The write reports a refusal.
     if let Ok(Observation::Answered(answer)) =
         work.cluster.observe(location, MANAGER, &body, Conflicts::Force).await
-        && let respelt = planner.respelt(&content, &answer.object).map_err(unreadable)?
+        && let respelt = planner.respelt(&content, &answer.object).naming(key)?
         && !respelt.is_empty()
     {
         let live = match live {
             Some(live) => Cow::Borrowed(live),
             None => Cow::Owned(look(work, location).await?),
         };
-        respell(&mut content, &planner.shared(respelt, &live).map_err(unreadable)?);
+        respell(&mut content, &planner.shared(respelt, &live).naming(key)?);
     }
     Ok(content)
 }

@@ -15,8 +15,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
-use super::landed::bears;
-use super::{Work, uid_of};
+use super::Work;
 use crate::apply_slots::{Slot, SlotsExhausted};
 use crate::messages::addresses::Stage;
 use crate::messages::refusal::{Deed, Subject, not_taken, not_written, refused};
@@ -25,7 +24,8 @@ use crate::object::read::seen_of;
 use crate::object::terms::Adoption;
 use crate::place::{location, place};
 use crate::plan_ledger::{Fact, Name, Target};
-use crate::resource::retry::Tries;
+use crate::resource::live::{NamesObject, uid_of};
+use crate::resource::retry::{Attempt, Tries};
 use crate::{MANAGER, messages};
 
 pub(super) struct Made {
@@ -51,7 +51,7 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
     let answer = write(work, &mut slot, &id, &location, deadline).await;
     ledger.end_creation([name(&location.key())]);
     let answer = answer?;
-    ledger.end_creation([Target::Object(uid_of(&answer.object))]);
+    ledger.end_creation([Target::Object(uid_of(&answer.object).to_owned())]);
     Ok(Made { answer, id, location })
 }
 
@@ -154,7 +154,7 @@ async fn in_the_way(
         Found::Absent(_) | Found::NotServed(_) => return Ok(None),
     };
     let metadata = &answer.object["metadata"];
-    if bears(&answer.object, id) {
+    if metadata["annotations"][ID_ANNOTATION] == id {
         return Ok(Some(answer));
     }
     let other = metadata["annotations"][ID_ANNOTATION].as_str().unwrap_or_default();
@@ -162,7 +162,7 @@ async fn in_the_way(
         return Err(messages::addresses::made_twice(key).into());
     }
     if !metadata["deletionTimestamp"].is_null() {
-        let uid = metadata["uid"].as_str().unwrap_or_default();
+        let uid = uid_of(&answer.object);
         let departure = work.cluster.wait_until_gone(location, uid, deadline).await;
         let unknown = |error: Error| match error.is_interrupt() {
             true => messages::interrupted::recreation(key, &answer.object),
@@ -178,7 +178,7 @@ async fn in_the_way(
     }
     let live = answer.object;
     let refused = match work.terms.adoption {
-        Adoption::TakeOver if !work.session.ledger.is_adopted(&uid_of(&live)) => {
+        Adoption::TakeOver if !work.session.ledger.is_adopted(uid_of(&live)) => {
             return Err(messages::addresses::appeared(key, &live).into());
         }
         Adoption::TakeOver => match take_over(work, location, id, live.clone()).await {
@@ -209,19 +209,14 @@ pub(super) async fn take_over(
     let mut tries = Tries::of(key);
     loop {
         tries.begin()?;
-        match attempt(work, location, id, &live).await? {
-            Ok(answer) => return Ok(Some(answer)),
-            Err(Error::Refused(status)) if status.rejection() == Rejection::Conflict => {
-                let found = work.cluster.get(location).await;
-                match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
-                    Found::Object(answer) => live = answer.object,
-                    Found::Absent(_) | Found::NotServed(_) => return Ok(None),
-                }
-            }
-            Err(error) => {
-                let former = Subject { manifest: &work.manifest, former: Some(&live) };
-                return Err(not_written(former, &error, Deed::Change).into());
-            }
+        let written = attempt(work, location, id, &live).await?;
+        if let Attempt::Done(answer) = work.attempted(written, &live)? {
+            return Ok(Some(answer));
+        }
+        let found = work.cluster.get(location).await;
+        match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
+            Found::Object(answer) => live = answer.object,
+            Found::Absent(_) | Found::NotServed(_) => return Ok(None),
         }
     }
 }
@@ -234,12 +229,11 @@ async fn attempt(
     live: &Json,
 ) -> Result<Result<Answer, Error>, Diagnostics> {
     let key = work.manifest.key();
-    let unreadable = |error| messages::object::ownership_unreadable(key, &error);
-    let owners = Owners::of_object(live).map_err(unreadable)?;
+    let owners = Owners::of_object(live).naming(key)?;
     let (ignoring, _) = work.terms.ignoring(&work.manifest, &seen_of(&work.terms, &owners));
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
-    let mut content = planner.content(&work.manifest, Some(live)).map_err(unreadable)?;
-    let guard = Guard::Uid(live["metadata"]["uid"].as_str().unwrap_or_default());
+    let mut content = planner.content(&work.manifest, Some(live)).naming(key)?;
+    let guard = Guard::Uid(uid_of(live));
     let namespace = location.namespace.as_deref();
     let body = Outgoing { content: content.clone(), namespace, id: Some(id), guard }.body();
     let observed = work.cluster.observe(location, MANAGER, &body, Conflicts::Force).await;
@@ -253,7 +247,7 @@ async fn attempt(
         // Nothing was written yet.
         Err(error) => return Err(not_taken(&work.manifest, &error).into()),
     };
-    let after = Owners::of_object(&answer.object).map_err(unreadable)?;
+    let after = Owners::of_object(&answer.object).naming(key)?;
     let ours = after.applied_by(MANAGER);
     let api_version = key.gvk.api_version();
     // Where nobody is on record, the first apply puts `before-first-apply` there for all that is.
@@ -265,7 +259,7 @@ async fn attempt(
             return Ok(Err(error));
         }
     }
-    let respelt = planner.respelt(&content, &answer.object).map_err(unreadable)?;
-    respell(&mut content, &planner.shared(respelt, live).map_err(unreadable)?);
+    let respelt = planner.respelt(&content, &answer.object).naming(key)?;
+    respell(&mut content, &planner.shared(respelt, live).naming(key)?);
     Ok(work.write(location, content, id, guard).await)
 }

@@ -8,7 +8,7 @@ use k8sconnect_cluster::Connection;
 use k8sconnect_core::import_id::ImportId;
 use tfplugin::{Diagnostics, Value};
 
-use crate::connect::{self, ClusterModel, Reach};
+use crate::connect::{self, ClusterArgs, ClusterModel, Reach};
 use crate::messages;
 use crate::messages::import::Source;
 use crate::session::Session;
@@ -28,10 +28,11 @@ pub(super) fn find(session: &Session, id: &str, asked: &ImportId) -> Result<Orig
         return from_environment(id, asked, &directory.names());
     }
     let cluster_name = Value::from(asked.cluster_name.clone());
-    let connection = match directory.reach(&Value::Null, &cluster_name)? {
-        Reach::Ready(connection) => connection,
-        Reach::Unknown => return Err(messages::import::cluster_unknown().into()),
-    };
+    let connection =
+        match directory.reach(ClusterArgs { cluster: &Value::Null, name: &cluster_name })? {
+            Reach::Ready(connection) => connection,
+            Reach::Unknown => return Err(messages::import::cluster_unknown().into()),
+        };
     let source = match &asked.cluster_name {
         Some(name) => Source::Named(name.clone()),
         None => Source::Default,

@@ -20,11 +20,12 @@ use crate::messages::refusal::Subject;
 use crate::object::definitions;
 use crate::object::held::Held;
 use crate::object::model::ObjectModel;
-use crate::object::read::{seen_of, version_of};
+use crate::object::read::seen_of;
 use crate::object::terms::{Protection, Terms};
 use crate::object::unread;
 use crate::plan_phase::PlanPhase;
 use crate::read_cache::{Cached, ReadObject};
+use crate::resource::live::version_of;
 use crate::session::Session;
 use crate::{MANAGER, messages};
 

@@ -20,13 +20,15 @@ use crate::messages::refusal::Subject;
 use crate::object::addresses;
 use crate::object::blast;
 use crate::object::definitions;
-use crate::object::model::{ObjectModel, ObjectRef};
+use crate::object::model::ObjectModel;
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::object::terms::{Adoption, Protection};
+use crate::object_ref::ObjectRef;
 use crate::place::location;
 use crate::plan_ledger::{Address, Digest, Fact, Name, PlannedAction, Target};
 use crate::plan_phase::{Found, PlanPhase};
+use crate::resource::live::uid_of;
 use crate::{MANAGER, messages};
 
 /// A creation, planned.
@@ -332,10 +334,6 @@ fn protected(asked: &Asked<'_>, key: &ObjectKey, live: &Json) -> Result<(), Diag
 
 fn id_of(object: &Json) -> Option<&str> {
     object["metadata"]["annotations"][ID_ANNOTATION].as_str()
-}
-
-fn uid_of(object: &Json) -> &str {
-    object["metadata"]["uid"].as_str().unwrap_or_default()
 }
 
 fn is_going(object: &Json) -> bool {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use k8sconnect_cluster::{Error, Found, Location, Mark};
+use k8sconnect_cluster::{Found, Location, Mark};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{
@@ -31,6 +31,8 @@ use crate::patch::plan::Adoption;
 use crate::patch::stored::{SeenTarget, SinceApply, Stored};
 use crate::patch::trial::{Surgery, Trial};
 use crate::read_cache::PatchWrite;
+use crate::resource::ambiguous_write::confirm_ambiguous_write;
+use crate::resource::live::{NamesObject, uid_of, version_of};
 use crate::resource::retry::{Attempt, Tries};
 use crate::{leaves, messages};
 
@@ -60,10 +62,6 @@ impl Job<'_> {
         manager_of(self.id)
     }
 
-    fn unreadable(&self, error: &FieldsV1Error) -> Diagnostics {
-        messages::object::ownership_unreadable(self.work.key(), error).into()
-    }
-
     /// What was written before, on this very object.
     fn past(&self, live: &Json) -> Option<(&Patch, &Kept)> {
         self.held.filter(|held| held.is_same_object(live))?.past()
@@ -88,11 +86,9 @@ impl Job<'_> {
 
     async fn attempt(
         &self,
-        mut live: Json,
+        live: Json,
         answered: Option<(Json, String)>,
     ) -> Result<Attempt<Done>, Diagnostics> {
-        let key = self.work.key();
-        let unreadable = |error| self.unreadable(&error);
         let manager = self.manager();
         let past = self.past(&live);
         let surgery = Surgery {
@@ -111,17 +107,11 @@ impl Job<'_> {
         let Attempt::Done(trial) = tried else {
             return Ok(Attempt::Conflict);
         };
-        let digest = self.work.patch.digest(self.key);
         let note = Note::on(&live, self.id);
-        let is_new = past.is_none_or(|(former, kept)| {
-            let patch = &self.work.patch;
-            former != patch && !patch.respells(former, &trial.outcome, kept, Some(self.key))
-        });
-        let landed = |note: &&Note| is_new && note.digest == digest && !note.is_copied_to(&live);
-        if let Some(note) = note.as_ref().filter(landed) {
+        if let Some(note) = note.as_ref().filter(|note| self.is_written(&live, &trial, note)) {
             // An earlier try was answered, and the answer lost.
             let former = note.former.clone();
-            return self.done(None, live, former, &trial).map(Attempt::Done).map_err(unreadable);
+            return self.done(None, live, former, &trial).map(Attempt::Done);
         }
         if !trial.verdict.contested.is_empty() {
             return self.take_over(&live, &trial).await;
@@ -130,60 +120,97 @@ impl Job<'_> {
             (Some(_), Some(held)) => held.former(&live),
             _ => note.as_ref().map(|note| note.former.clone()).unwrap_or_default(),
         };
-        let leaving = trial.leaving(&live, &manager, &former).map_err(unreadable)?;
-        let elsewhere = self.elsewhere(&leaving, &former).await?;
+        match self.hand_back_leaving(live, &trial, &former, note.unwrap_or_default()).await? {
+            Attempt::Done((live, remaining)) => self.write(&surgery, live, trial, &remaining).await,
+            Attempt::Conflict => Ok(Attempt::Conflict),
+        }
+    }
+
+    /// Whether the note on the object says that this very change was written already.
+    fn is_written(&self, live: &Json, trial: &Trial, note: &Note) -> bool {
+        let patch = &self.work.patch;
+        let is_new = self.past(live).is_none_or(|(former, kept)| {
+            former != patch && !patch.respells(former, &trial.outcome, kept, Some(self.key))
+        });
+        is_new && note.digest == patch.digest(self.key) && !note.is_copied_to(live)
+    }
+
+    /// Hands back the fields that leave the patch. The object after it, and the losses that stay on
+    /// record.
+    async fn hand_back_leaving(
+        &self,
+        live: Json,
+        trial: &Trial,
+        former: &Owners,
+        note: Note,
+    ) -> Result<Attempt<(Json, Owners)>, Diagnostics> {
+        let (key, manager) = (self.work.key(), self.manager());
+        let leaving = trial.leaving(&live, &manager, former).naming(key)?;
+        let elsewhere = self.elsewhere(&leaving, former).await?;
         let Some(readings) = elsewhere.beside(&live) else {
             return Ok(Attempt::Conflict);
         };
-        let remaining = forget(&former, &leaving, &key.gvk.api_version(), readings);
-        let all = Owners::of_object(&live).map_err(unreadable)?;
-        if !leaving.is_empty()
-            && let Some(back) =
-                hand_back(&all, &manager, &former, Leaving::Fields(&leaving), readings)
-        {
-            let uid = live["metadata"]["uid"].as_str().map(ToOwned::to_owned);
-            let note =
-                Note { former: back.former.clone(), uid, ..note.clone().unwrap_or_default() };
-            let (annotation, text) = (patch_annotation(self.id), note.text());
-            let mark = Mark::Set { annotation: &annotation, text: &text };
-            match release(&self.work.targets, self.location, key, &live, &back, mark, &manager)
-                .await?
-            {
-                Some(answer) => live = answer,
-                None => return Ok(Attempt::Conflict),
-            }
-        }
+        let remaining = forget(former, &leaving, &key.gvk.api_version(), readings);
+        let all = Owners::of_object(&live).naming(key)?;
+        let back = match leaving.is_empty() {
+            true => None,
+            false => hand_back(&all, &manager, former, Leaving::Fields(&leaving), readings),
+        };
+        let Some(back) = back else {
+            return Ok(Attempt::Done((live, remaining)));
+        };
+        let uid = Some(uid_of(&live).to_owned());
+        let (annotation, text) =
+            (patch_annotation(self.id), Note { former: back.former.clone(), uid, ..note }.text());
+        let mark = Mark::Set { annotation: &annotation, text: &text };
+        let targets = &self.work.targets;
+        let released = release(targets, self.location, key, &live, &back, mark, &manager).await?;
+        Ok(released.map_or(Attempt::Conflict, |after| Attempt::Done((after, remaining))))
+    }
+
+    /// Writes the patch, with the note of what it takes.
+    async fn write(
+        &self,
+        surgery: &Surgery<'_>,
+        live: Json,
+        trial: Trial,
+        remaining: &Owners,
+    ) -> Result<Attempt<Done>, Diagnostics> {
+        let (key, digest) = (self.work.key(), self.work.patch.digest(self.key));
         let held = self.held.filter(|held| held.is_same_object(&live));
-        let former = trial.recorded(&remaining, held, &live, &manager).map_err(unreadable)?;
+        let former = trial.recorded(remaining, held, &live, surgery.manager).naming(key)?;
         let note = trial.note(digest.clone(), former.clone());
         note.check(key, &trial.answer, Some(self.id))?;
         let content = surgery.content_of(&trial);
         // What is there already is not written again; that it is meant is.
         if content.change().is_none() && Note::on(&live, self.id).as_ref() == Some(&note) {
-            return self
-                .done(Some(live.clone()), live, former, &trial)
-                .map(Attempt::Done)
-                .map_err(unreadable);
+            return self.done(Some(live.clone()), live, former, &trial).map(Attempt::Done);
         }
         let content = content.noted(&patch_annotation(self.id), &note.text(), &trial.answer);
         let Some(change) = content.change() else {
             return Ok(Attempt::Conflict);
         };
-        match self.work.targets.write(self.location, change, &manager, &live).await {
+        let targets = &self.work.targets;
+        let error = match targets.write(self.location, change, surgery.manager, &live).await {
             Ok(answer) => {
-                let done = self.done(Some(live), answer.object, former, &trial);
-                let mut done = done.map_err(unreadable)?;
+                let mut done = self.done(Some(live), answer.object, former, &trial)?;
                 done.warnings = surgery.scrubbed(&answer.warnings, &done.after);
-                Ok(Attempt::Done(done))
+                return Ok(Attempt::Done(done));
             }
-            Err(error) if surgery.disturbed(&error, &live).await => Ok(Attempt::Conflict),
-            Err(error) => match self.landed(&live, &digest, &error).await {
-                Some(after) => self
-                    .done(Some(live), after, former, &trial)
-                    .map(Attempt::Done)
-                    .map_err(unreadable),
-                None => Err(surgery.not_taken(&error, &live, Sent::Write)),
-            },
+            Err(error) => error,
+        };
+        if surgery.disturbed(&error, &live).await {
+            return Ok(Attempt::Conflict);
+        }
+        // The note tells, unless it said the same before.
+        let says = |object: &Json| {
+            uid_of(object) == uid_of(&live)
+                && Note::on(object, self.id).is_some_and(|note| note.digest == digest)
+        };
+        let was_applied = async |now: &Json| !says(&live) && says(now);
+        match confirm_ambiguous_write(targets, self.location, &error, was_applied).await {
+            Some(after) => self.done(Some(live), after.object, former, &trial).map(Attempt::Done),
+            None => Err(surgery.not_taken(&error, &live, Sent::Write)),
         }
     }
 
@@ -200,29 +227,17 @@ impl Job<'_> {
         read.map_err(|error| messages::patch::not_handed_back(self.work.key(), &error).into())
     }
 
-    /// The object after a write that was carried out though the server did not say so. The note
-    /// tells, unless it said the same before.
-    async fn landed(&self, live: &Json, digest: &str, error: &Error) -> Option<Json> {
-        let says = |object: &Json| {
-            object["metadata"]["uid"] == live["metadata"]["uid"]
-                && Note::on(object, self.id).is_some_and(|note| note.digest == digest)
-        };
-        match self.work.targets.aftermath(self.location, error).await? {
-            Found::Object(now) if !says(live) && says(&now.object) => Some(now.object),
-            _ => None,
-        }
-    }
-
     fn done(
         &self,
         before: Option<Json>,
         after: Json,
         former: Owners,
         trial: &Trial,
-    ) -> Result<Done, FieldsV1Error> {
+    ) -> Result<Done, Diagnostics> {
         let manager = self.manager();
         let written = Written { object: &after, manager: &manager };
-        let outcome = self.work.patch.outcome(written, &trial.script, &trial.shape)?;
+        let outcome = self.work.patch.outcome(written, &trial.script, &trial.shape);
+        let outcome = outcome.naming(self.work.key())?;
         let outcome = outcome.without(trial.outcome.missing_in(&after));
         let lost = trial.verdict.lost.clone();
         Ok(Done { before, after, outcome, former, lost, warnings: vec![] })
@@ -272,7 +287,6 @@ impl Job<'_> {
         notices: &mut Diagnostics,
     ) -> Result<Applied<PatchModel>, Diagnostics> {
         let key = self.work.key();
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         notices.extend(messages::object::server_warnings(key, &done.warnings));
         let texts = done.outcome.leaves.texts(Some(self.key));
         let told = leaves::reconcile(&state.managed_state_projection, &texts);
@@ -283,15 +297,14 @@ impl Job<'_> {
             state.managed_fields = managed_fields(&done.outcome.leaves);
         }
         if !state.previous_owners.is_known() {
-            let owners = self.previous_owners(&done).map_err(unreadable)?;
+            let owners = self.previous_owners(&done).naming(key)?;
             state.previous_owners = Value::Known(owners);
         }
         state.managed_state_projection = Value::Known(told.map);
-        let metadata = &done.after["metadata"];
         let recorded = self.held.and_then(|held| held.stored.cluster.clone());
         let stored = Stored {
             kept: Some(Kept {
-                owners: Owners::of_object(&done.after).map_err(unreadable)?,
+                owners: Owners::of_object(&done.after).naming(key)?,
                 texts,
                 positions: positions(&done.outcome.footprints, &done.after, self.key),
                 marks: done.outcome.footprints.into_iter().map(|it| it.marks).collect(),
@@ -299,9 +312,9 @@ impl Job<'_> {
             former: Some(done.former),
             target: Some(SeenTarget {
                 kind: self.location.kind.clone(),
-                uid: metadata["uid"].as_str().unwrap_or_default().to_owned(),
+                uid: uid_of(&done.after).to_owned(),
                 successor: None,
-                resource_version: metadata["resourceVersion"].as_str().map(ToOwned::to_owned),
+                resource_version: version_of(&done.after),
                 content: foresight::content(&done.after, Some(self.key)),
                 since_apply: SinceApply::Unchanged,
             }),

@@ -22,6 +22,7 @@ use crate::patch::trial::{Surgery, Trial};
 use crate::patch::{foresight, outlook};
 use crate::plan_ledger::{Address, Fact, Name};
 use crate::plan_phase::PlanPhase;
+use crate::resource::live::{NamesObject, uid_of, version_of};
 use crate::resource::retry::{Attempt, Tries};
 use crate::session::Session;
 
@@ -95,14 +96,13 @@ impl Asked<'_> {
         notices: &mut Diagnostics,
     ) -> Result<PatchModel, Diagnostics> {
         let key = self.patch.key();
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let manager = held.manager();
         let same_object = held.is_same_object(&live);
         let concealment = held.stored.key.as_ref();
         let past = held.past().filter(|_| same_object);
         if let Some((former, kept)) = past
             && former == self.patch
-            && self.patch.is_settled(kept, concealment, &live, &manager).map_err(unreadable)?
+            && self.patch.is_settled(kept, concealment, &live, &manager).naming(key)?
         {
             if seen == Sighting::Refreshed {
                 notices.extend(messages::patch::going(key, &live, Going::Stands));
@@ -129,8 +129,8 @@ impl Asked<'_> {
         let former = if past.is_some() { held.former(&live) } else { Owners::default() };
         trial.note(String::new(), former).check(key, &trial.answer, Some(held.id()))?;
         notices.extend(messages::object::server_warnings(key, &trial.warnings));
-        let version = live["metadata"]["resourceVersion"].as_str();
-        let seen_before = held.stored.target.as_ref().and_then(|it| it.resource_version.as_deref());
+        let version = version_of(&live);
+        let seen_before = held.stored.target.as_ref().and_then(|it| it.resource_version.clone());
         // An apply does not repeat what its plan has reported for this version. Where the client hands
         // the warnings of the plan over, it leaves those out.
         if *self.phase != PlanPhase::Unknown || seen_before != version {
@@ -156,7 +156,7 @@ impl Asked<'_> {
         // like no change at all, and would not be applied.
         if let Some(kept) = kept
             && state == held.model
-            && self.patch.refreshed(kept, &live, &manager).map_err(unreadable)?.texts(concealment)
+            && self.patch.refreshed(kept, &live, &manager).naming(key)?.texts(concealment)
                 != kept.texts
         {
             state.managed_state_projection = Value::Unknown;
@@ -188,12 +188,10 @@ impl Asked<'_> {
                 return Ok((live, trial));
             }
             let found = self.targets.get(self.location).await;
-            live = match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
-                Found::Object(now) if now.object["metadata"]["uid"] == live["metadata"]["uid"] => {
-                    now.object
-                }
+            match found.map_err(|error| messages::refusal::unanswered(key, &error))? {
+                Found::Object(now) if uid_of(&now.object) == uid_of(&live) => live = now.object,
                 _ => return Err(messages::object::changed_meanwhile(key).into()),
-            };
+            }
         }
     }
 
@@ -205,14 +203,13 @@ impl Asked<'_> {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let (key, answer) = (self.patch.key(), &trial.answer);
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         notices.extend(messages::patch::going(key, live, Going::Made));
         notices.extend(messages::patch::finalizers(key, live, answer));
         let ignored = self.patch.ignored(live, answer, &trial.outcome);
         notices.extend(messages::patch::ignored(key, &ignored));
         notices.extend(messages::patch::hollow(key, &self.patch.hollow(live, answer)));
         let written = Written { object: answer, manager: &trial.manager };
-        let unheard = self.patch.unheard(written).map_err(unreadable)?;
+        let unheard = self.patch.unheard(written).naming(key)?;
         notices.extend(messages::patch::unheard(key, &unheard));
         Ok(())
     }
@@ -220,9 +217,8 @@ impl Asked<'_> {
     /// Nulls that remove nothing.
     fn tell_nulls(&self, trial: &Trial, notices: &mut Diagnostics) -> Result<(), Diagnostics> {
         let key = self.patch.key();
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let written = Written { object: &trial.answer, manager: &trial.manager };
-        let undaunted = self.patch.undaunted(written).map_err(unreadable)?;
+        let undaunted = self.patch.undaunted(written).naming(key)?;
         notices.extend(messages::patch::undaunted(key, &undaunted));
         Ok(())
     }
@@ -235,7 +231,6 @@ impl Asked<'_> {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let key = self.patch.key();
-        let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let verdict = &trial.verdict;
         let same_object = held.is_same_object(live);
         if same_object && (held.is_foreign() || !held.unrecorded().is_empty()) {
@@ -248,7 +243,7 @@ impl Asked<'_> {
         let manager = held.manager();
         // What was taken from others was taken on the object that is gone.
         let former = if same_object { held.former(live) } else { Owners::default() };
-        let leaving = trial.leaving(live, &manager, &former).map_err(unreadable)?;
+        let leaving = trial.leaving(live, &manager, &former).naming(key)?;
         let elsewhere = match leaving.is_empty() {
             true => Elsewhere::default(),
             false => outlook::seen((self.targets, self.location), &former).await,
@@ -256,9 +251,9 @@ impl Asked<'_> {
         let readings = Readings { ours: live, theirs: &elsewhere.0 };
         let record = forget(&former, &leaving, &key.gvk.api_version(), readings);
         let past = Some(held).filter(|_| same_object);
-        let record = trial.recorded(&record, past, live, &manager).map_err(unreadable)?;
+        let record = trial.recorded(&record, past, live, &manager).naming(key)?;
         let heirs = trial.heirs(&record);
-        let wards = trial.wards(&record, live, &manager).map_err(unreadable)?;
+        let wards = trial.wards(&record, live, &manager).naming(key)?;
         notices.extend(messages::patch::takes(key, verdict, &heirs, &wards));
         notices.extend(messages::patch::spared(key, &trial.script.spared));
         self.tell_besides(live, trial, notices)?;

@@ -18,6 +18,7 @@ use crate::patch::note::Note;
 use crate::patch::outlook;
 use crate::patch::trial::Trial;
 use crate::plan_ledger::{Name, PlannedAction, Target};
+use crate::resource::live::NamesObject;
 
 impl Asked<'_> {
     /// Judges a new patch as if its predecessor were gone, which owns its fields until the apply
@@ -43,8 +44,7 @@ impl Asked<'_> {
             }
             preceding.push(holder.clone());
         }
-        let returned = handed_back(live, &preceding)
-            .map_err(|error| messages::object::ownership_unreadable(key, &error))?;
+        let returned = handed_back(live, &preceding).naming(key)?;
         trial.verdict.once_gone(&preceding, &returned, live, &key.gvk);
         Ok(())
     }

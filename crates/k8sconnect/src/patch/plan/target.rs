@@ -26,10 +26,7 @@ pub(in crate::patch) enum Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn of(config: &PatchModel, held: Option<&'a Held>) -> Self {
-        let is_same = |held: &Held| {
-            (&held.model.cluster, &held.model.cluster_name)
-                == (&config.cluster, &config.cluster_name)
-        };
+        let is_same = |held: &Held| held.model.cluster_args() == config.cluster_args();
         match held {
             None => Self::Anew,
             Some(held) if is_same(held) => Self::Refreshed(held),
