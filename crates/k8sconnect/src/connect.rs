@@ -23,7 +23,7 @@ use way::Files;
 
 pub(crate) use directory::Directory;
 pub(crate) use former::carry_over;
-pub(crate) use schema::{ClusterModel, attribute, attributes};
+pub(crate) use schema::{ClusterModel, attributes};
 pub(crate) use way::Reach;
 
 /// The two arguments by which a block names its cluster.

@@ -6,13 +6,17 @@ use k8sconnect_core::text::nfc;
 use tfplugin::{Value, model};
 
 model! {
-    /// The object's name, for other resources to refer to.
+    /// The object's name, as the user writes it or for other resources to refer to.
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct ObjectRef {
-        pub(crate) api_version: Value<String>,
-        pub(crate) kind: Value<String>,
-        pub(crate) name: Value<String>,
-        pub(crate) namespace: Value<String>,
+        /// Group and version, e.g. `apps/v1`.
+        pub(crate) api_version: Value<String> => required,
+        /// Kind, e.g. `Deployment`.
+        pub(crate) kind: Value<String> => required,
+        /// Name.
+        pub(crate) name: Value<String> => required,
+        /// Namespace; `default` if not set, ignored for a cluster-scoped kind.
+        pub(crate) namespace: Value<String> => optional,
     }
 }
 

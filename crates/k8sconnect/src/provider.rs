@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tfplugin::{Context, Diagnostics, Nesting, Provider, Registry, Schema, Value, model};
+use tfplugin::{Context, Diagnostics, Provider, Registry, Schema, Value, model};
 
 use crate::connect::{self, ClusterModel, Directory};
 use crate::data::{ObjectData, ObjectsData, YamlScopedData, YamlSplitData};
@@ -23,8 +23,10 @@ model! {
     /// The provider block: clusters that resources need not describe themselves.
     #[derive(Clone, Debug, PartialEq, Default)]
     pub struct ProviderBlock {
-        pub(crate) cluster: Value<ClusterModel>,
-        pub(crate) clusters: Value<BTreeMap<String, Value<ClusterModel>>>,
+        /// The cluster of what names none itself. Nothing of it stands in state.
+        pub(crate) cluster: Value<ClusterModel> => optional,
+        /// Clusters by name, for `cluster_name` to refer to. Nothing of them stands in state.
+        pub(crate) clusters: Value<BTreeMap<String, Value<ClusterModel>>> => optional,
     }
 }
 
@@ -32,24 +34,10 @@ impl Provider for K8sConnect {
     type Config = ProviderBlock;
 
     fn schema(&self) -> Schema {
-        Schema::new(0)
-            .describe(
-                "Applies any Kubernetes object from plain YAML by server-side apply. The plan is \
-                 what the API server answers to a dry-run, cut down to the fields that you wrote.",
-            )
-            .attribute(
-                "cluster",
-                connect::attribute(Nesting::Single).optional().describe(
-                    "The cluster of what names none itself. Nothing of it stands in state.",
-                ),
-            )
-            .attribute(
-                "clusters",
-                connect::attribute(Nesting::Map).optional().describe(
-                    "Clusters by name, for `cluster_name` to refer to. Nothing of them stands in \
-                     state.",
-                ),
-            )
+        Schema::of::<ProviderBlock>(0).describe(
+            "Applies any Kubernetes object from plain YAML by server-side apply. The plan is what \
+             the API server answers to a dry-run, cut down to the fields that you wrote.",
+        )
     }
 
     async fn validate(

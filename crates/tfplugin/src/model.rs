@@ -3,13 +3,16 @@
 //! A provider writes a struct whose fields are all [`Value<T>`], inside [`model!`](crate::model!);
 //! the field's name is the attribute's name. The macro writes both directions, so that resource
 //! code never picks attributes out of a map by name. What types the attributes have on the wire
-//! is said by the schema, not here; where the two disagree a [`Mismatch`] names the attribute.
+//! follows from the types of the fields. A field that says who sets it is an attribute of the schema
+//! too ([`Schema::of`](crate::Schema::of)), described by its comment. Where model and schema disagree, a
+//! [`Mismatch`] names the attribute.
 
 use std::collections::BTreeMap;
 
 use crate::mismatch::Mismatch;
 use crate::path::Step;
-use crate::value::{Data, Number, Value};
+use crate::schema::{Attribute, Nesting};
+use crate::value::{Data, Number, Type, Value};
 
 /// A type that known values can be turned into and made from.
 pub trait FromData: Sized {
@@ -21,7 +24,79 @@ pub trait FromData: Sized {
 }
 
 /// A typed view of an object; implemented by [`model!`](crate::model!).
-pub trait Model: FromData + Clone + Send + Sync + 'static {}
+pub trait Model: FromData + Clone + Send + Sync + 'static {
+    /// The fields that say who sets them, as attributes.
+    fn attributes() -> Vec<(&'static str, Attribute)> {
+        Vec::new()
+    }
+}
+
+/// A type whose values have a type of their own on the wire.
+pub trait AttributeType {
+    /// The type of its values.
+    fn value_type() -> Type;
+
+    /// The attribute that holds one.
+    fn attribute() -> Attribute {
+        Attribute::of(Self::value_type())
+    }
+
+    /// The attribute that holds several, by key.
+    fn attribute_by_key() -> Attribute {
+        Attribute::map(Self::value_type())
+    }
+}
+
+macro_rules! plain {
+    ($($ty:ty => $value_type:expr),*) => { $(
+        impl AttributeType for $ty {
+            fn value_type() -> Type {
+                $value_type
+            }
+        }
+    )* };
+}
+
+plain!(String => Type::String, bool => Type::Bool, Number => Type::Number, i64 => Type::Number,
+    Data => Type::Dynamic);
+
+impl<T: AttributeType> AttributeType for Value<T> {
+    fn value_type() -> Type {
+        T::value_type()
+    }
+
+    fn attribute() -> Attribute {
+        T::attribute()
+    }
+}
+
+impl<T: AttributeType> AttributeType for Vec<Value<T>> {
+    fn value_type() -> Type {
+        Type::list(T::value_type())
+    }
+}
+
+impl<T: AttributeType> AttributeType for BTreeMap<String, Value<T>> {
+    fn value_type() -> Type {
+        Type::map(T::value_type())
+    }
+
+    fn attribute() -> Attribute {
+        T::attribute_by_key()
+    }
+}
+
+/// The attribute of a model in a block. Part of [`model!`](crate::model!).
+#[doc(hidden)]
+pub fn nested<M: Model>(nesting: Nesting) -> Attribute {
+    Attribute::nested(nesting, M::attributes())
+}
+
+/// The lines of a comment as one text. Part of [`model!`](crate::model!).
+#[doc(hidden)]
+pub fn description(lines: &[&'static str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
 
 impl FromData for Data {
     fn from_data(data: Data) -> Result<Self, Mismatch> {
@@ -141,13 +216,13 @@ impl Fields {
         Self(BTreeMap::new())
     }
 
-    pub fn take<T: FromData>(&mut self, field: &str) -> Result<Value<T>, Mismatch> {
+    pub fn take<T: FromData>(&mut self, field: &'static str) -> Result<Value<T>, Mismatch> {
         let name = attribute_name(field);
         let value = self.0.remove(name).unwrap_or_default();
         value.try_map(T::from_data).map_err(|err| err.under(Step::Attribute(name.to_owned())))
     }
 
-    pub fn put<T: FromData>(&mut self, field: &str, value: Value<T>) {
+    pub fn put<T: FromData>(&mut self, field: &'static str, value: Value<T>) {
         self.0.insert(attribute_name(field).to_owned(), value.map(T::into_data));
     }
 
@@ -168,7 +243,8 @@ impl Fields {
 }
 
 /// `r#type` is the field for the attribute `type`.
-fn attribute_name(field: &str) -> &str {
+#[doc(hidden)]
+pub fn attribute_name(field: &'static str) -> &'static str {
     field.strip_prefix("r#").unwrap_or(field)
 }
 
@@ -189,17 +265,40 @@ fn attribute_name(field: &str) -> &str {
 /// fn is_a_model<M: Model>() {}
 /// is_a_model::<Endpoint>();
 /// ```
+///
+/// A field with flags behind it is an attribute of the schema, which its comment describes:
+///
+/// ```
+/// use tfplugin::{Schema, Value};
+///
+/// tfplugin::model! {
+///     #[derive(Clone, Debug, PartialEq, Default)]
+///     pub struct Greeting {
+///         /// To whom.
+///         pub name: Value<String> => required,
+///         /// A secret between the two.
+///         pub secret: Value<String> => optional sensitive,
+///     }
+/// }
+///
+/// let schema = Schema::of::<Greeting>(0);
+/// assert!(schema.check().is_empty() && schema.attributes()["secret"].is_sensitive());
+/// assert_eq!(schema.attributes()["name"].description(), "To whom.");
+/// ```
 #[macro_export]
 macro_rules! model {
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
-            $( $(#[$field_meta:meta])* $field_vis:vis $field:ident : $ty:ty ),* $(,)?
+            $(
+                $(#[doc = $doc:literal])*
+                $field_vis:vis $field:ident : $ty:ty $(=> $($flag:ident)+)?
+            ),* $(,)?
         }
     ) => {
         $(#[$meta])*
         $vis struct $name {
-            $( $(#[$field_meta])* $field_vis $field: $ty, )*
+            $( $(#[doc = $doc])* $field_vis $field: $ty, )*
         }
 
         impl $crate::FromData for $name {
@@ -221,7 +320,39 @@ macro_rules! model {
             }
         }
 
-        impl $crate::Model for $name {}
+        impl $crate::Model for $name {
+            fn attributes() -> ::std::vec::Vec<(&'static str, $crate::Attribute)> {
+                #[allow(unused_mut, reason = "no field may be an attribute")]
+                let mut attributes = ::std::vec::Vec::new();
+                $(
+                    let _description = $crate::model::description(&[$($doc),*]);
+                    $(attributes.push((
+                        $crate::model::attribute_name(stringify!($field)),
+                        <$ty as $crate::model::AttributeType>::attribute()
+                            $(.$flag())+
+                            .describe(_description),
+                    ));)?
+                )*
+                attributes
+            }
+        }
+
+        impl $crate::model::AttributeType for $name {
+            fn value_type() -> $crate::Type {
+                $crate::Type::object::<&str>([$((
+                    $crate::model::attribute_name(stringify!($field)),
+                    <$ty as $crate::model::AttributeType>::value_type(),
+                )),*])
+            }
+
+            fn attribute() -> $crate::Attribute {
+                $crate::model::nested::<Self>($crate::Nesting::Single)
+            }
+
+            fn attribute_by_key() -> $crate::Attribute {
+                $crate::model::nested::<Self>($crate::Nesting::Map)
+            }
+        }
     };
 }
 

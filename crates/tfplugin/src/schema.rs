@@ -55,6 +55,12 @@ impl Schema {
         self
     }
 
+    /// The attributes that a model describes.
+    pub fn of<M: crate::Model>(version: i64) -> Self {
+        let all = M::attributes().into_iter();
+        all.fold(Self::new(version), |schema, (name, attribute)| schema.attribute(name, attribute))
+    }
+
     /// Adds an attribute.
     pub fn attribute(mut self, name: impl Into<String>, attribute: Attribute) -> Self {
         let name = name.into();

@@ -2,24 +2,43 @@
 
 use std::collections::BTreeMap;
 
-use tfplugin::{Attribute, Nesting, Schema, Type, Value, model};
+use tfplugin::model::AttributeType;
+use tfplugin::{Attribute, Schema, Value, model};
 
 model! {
     /// One way into a cluster, as the user wrote it.
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct ClusterModel {
-        pub(crate) host: Value<String>,
-        pub(crate) cluster_ca_certificate: Value<String>,
-        pub(crate) insecure: Value<bool>,
-        pub(crate) tls_server_name: Value<String>,
-        pub(crate) proxy_url: Value<String>,
-        pub(crate) token: Value<String>,
-        pub(crate) client_certificate: Value<String>,
-        pub(crate) client_key: Value<String>,
-        pub(crate) exec: Value<ExecModel>,
-        pub(crate) kubeconfig: Value<String>,
-        pub(crate) config_path: Value<String>,
-        pub(crate) context: Value<String>,
+        /// The API server's address, `https://host:port`.
+        pub(crate) host: Value<String> => optional,
+        /// The authority that signed the server's certificate: PEM, or base64 of PEM. What this
+        /// machine trusts if not set.
+        pub(crate) cluster_ca_certificate: Value<String> => optional sensitive,
+        /// Whether any certificate will do, whoever shows it. Never with `cluster_ca_certificate`.
+        pub(crate) insecure: Value<bool> => optional,
+        /// The name that the server's certificate must be for, where it is not the host's.
+        pub(crate) tls_server_name: Value<String> => optional,
+        /// A proxy that leads to the server: `http://`, `https://`, `socks5://` or `socks5h://`. If
+        /// not set, `HTTPS_PROXY` and `NO_PROXY` in the environment decide.
+        pub(crate) proxy_url: Value<String> => optional sensitive,
+        /// A bearer token.
+        pub(crate) token: Value<String> => optional sensitive,
+        /// A client certificate: PEM, or base64 of PEM. With `client_key`.
+        pub(crate) client_certificate: Value<String> => optional sensitive,
+        /// The key of the client certificate: PEM, or base64 of PEM.
+        pub(crate) client_key: Value<String> => optional sensitive,
+        /// A credential plugin: a command that prints a token or a client certificate. It is run
+        /// once for all objects of a connection, and again when the credential expires.
+        pub(crate) exec: Value<ExecModel> => optional sensitive,
+        /// The text of a kubeconfig. File paths in it must be absolute, or better, their contents
+        /// inlined.
+        pub(crate) kubeconfig: Value<String> => optional sensitive,
+        /// The path of a kubeconfig, or of several, as `KUBECONFIG` lists them. Only the path
+        /// stands in state.
+        pub(crate) config_path: Value<String> => optional,
+        /// The context to use of the kubeconfig, wherever it stands; its `current-context` if not
+        /// set.
+        pub(crate) context: Value<String> => optional,
     }
 }
 
@@ -46,10 +65,14 @@ model! {
     /// A command that brings a credential.
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct ExecModel {
-        pub(crate) api_version: Value<String>,
-        pub(crate) command: Value<String>,
-        pub(crate) args: Value<Vec<Value<String>>>,
-        pub(crate) env: Value<BTreeMap<String, Value<String>>>,
+        /// `client.authentication.k8s.io/v1` or `client.authentication.k8s.io/v1beta1`.
+        pub(crate) api_version: Value<String> => optional,
+        /// The command, in `PATH` or by path.
+        pub(crate) command: Value<String> => optional,
+        /// The arguments of the command.
+        pub(crate) args: Value<Vec<Value<String>>> => optional,
+        /// Environment variables, beside those that Terraform runs with.
+        pub(crate) env: Value<BTreeMap<String, Value<String>>> => optional,
     }
 }
 
@@ -58,7 +81,7 @@ pub(crate) fn attributes(schema: Schema) -> Schema {
     schema
         .attribute(
             "cluster",
-            attribute(Nesting::Single)
+            ClusterModel::attribute()
                 .optional()
                 .describe("The cluster that the object lives in; the provider block's if not set."),
         )
@@ -69,102 +92,6 @@ pub(crate) fn attributes(schema: Schema) -> Schema {
                  `cluster`. Nothing of how it is reached stands in state.",
             ),
         )
-}
-
-/// The shape of one way into a cluster.
-pub(crate) fn attribute(nesting: Nesting) -> Attribute {
-    let text = |description: &str| Attribute::string().optional().describe(description);
-    let parts = [
-        ("host", text("The API server's address, `https://host:port`.")),
-        // No secret, but a page of letters that nobody reads in a plan.
-        (
-            "cluster_ca_certificate",
-            text(
-                "The authority that signed the server's certificate: PEM, or base64 of PEM. What \
-                 this machine trusts if not set.",
-            )
-            .sensitive(),
-        ),
-        (
-            "insecure",
-            Attribute::bool().optional().describe(
-                "Whether any certificate will do, whoever shows it. Never with \
-                 `cluster_ca_certificate`.",
-            ),
-        ),
-        (
-            "tls_server_name",
-            text("The name that the server's certificate must be for, where it is not the host's."),
-        ),
-        (
-            "proxy_url",
-            text(
-                "A proxy that leads to the server: `http://`, `https://`, `socks5://` or \
-                 `socks5h://`. If not set, `HTTPS_PROXY` and `NO_PROXY` in the environment decide.",
-            )
-            .sensitive(),
-        ),
-        ("token", text("A bearer token.").sensitive()),
-        (
-            "client_certificate",
-            text("A client certificate: PEM, or base64 of PEM. With `client_key`.").sensitive(),
-        ),
-        (
-            "client_key",
-            text("The key of the client certificate: PEM, or base64 of PEM.").sensitive(),
-        ),
-        ("exec", exec()),
-        (
-            "kubeconfig",
-            text(
-                "The text of a kubeconfig. File paths in it must be absolute, or better, their \
-                 contents inlined.",
-            )
-            .sensitive(),
-        ),
-        (
-            "config_path",
-            text(
-                "The path of a kubeconfig, or of several, as `KUBECONFIG` lists them. Only the \
-                 path stands in state.",
-            ),
-        ),
-        (
-            "context",
-            text(
-                "The context to use of the kubeconfig, wherever it stands; its `current-context` \
-                 if not set.",
-            ),
-        ),
-    ];
-    Attribute::nested(nesting, parts)
-}
-
-fn exec() -> Attribute {
-    let parts = [
-        (
-            "api_version",
-            Attribute::string().optional().describe(
-                "`client.authentication.k8s.io/v1` or `client.authentication.k8s.io/v1beta1`.",
-            ),
-        ),
-        ("command", Attribute::string().optional().describe("The command, in `PATH` or by path.")),
-        (
-            "args",
-            Attribute::list(Type::String).optional().describe("The arguments of the command."),
-        ),
-        (
-            "env",
-            Attribute::map(Type::String)
-                .optional()
-                .describe("Environment variables, beside those that Terraform runs with."),
-        ),
-    ];
-    // Sensitive as a whole, as in state of the Go provider: Terraform plans a change of the marks otherwise.
-    Attribute::nested(Nesting::Single, parts).optional().sensitive().describe(
-        "A credential plugin: a command that prints a token or a client certificate. It is run \
-         once for all objects of a connection, and again when the credential expires.",
-    )
 }
 
 #[cfg(test)]

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use k8sconnect_cluster::{Found, Location};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest;
-use tfplugin::{
-    Attribute, AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model,
-};
+use tfplugin::{AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model};
 
 use super::reach;
 use crate::connect::{self, ClusterModel, names_its_cluster};
@@ -20,15 +18,24 @@ pub(crate) struct ObjectData(pub(crate) Arc<Session>);
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct ObjectDataModel {
-        pub(crate) api_version: Value<String>,
-        pub(crate) kind: Value<String>,
-        pub(crate) name: Value<String>,
-        pub(crate) namespace: Value<String>,
+        /// Group and version, e.g. `apps/v1`.
+        pub(crate) api_version: Value<String> => required,
+        /// Kind, e.g. `Deployment`.
+        pub(crate) kind: Value<String> => required,
+        /// Name.
+        pub(crate) name: Value<String> => required,
+        /// Namespace; `default` if not set, and of no meaning for a kind that lives in none.
+        pub(crate) namespace: Value<String> => optional,
         pub(crate) cluster: Value<ClusterModel>,
         pub(crate) cluster_name: Value<String>,
-        pub(crate) manifest: Value<String>,
-        pub(crate) yaml_body: Value<String>,
-        pub(crate) object: Value<Data>,
+        /// The same, as text in JSON.
+        pub(crate) manifest: Value<String> => computed,
+        /// The same, as text in YAML.
+        pub(crate) yaml_body: Value<String> => computed,
+        /// The object, with the types that its fields have in the cluster:
+        /// `object.spec.ports[0].port`, `object.metadata.labels["app.kubernetes.io/name"]`. Without
+        /// `managedFields`.
+        pub(crate) object: Value<Data> => computed,
     }
 }
 
@@ -40,38 +47,10 @@ impl DataSource for ObjectData {
     type Model = ObjectDataModel;
 
     fn schema(&self) -> Schema {
-        let required = |what: &str| Attribute::string().required().describe(what);
-        connect::attributes(Schema::new(0))
-            .describe(
-                "Reads an object of a cluster, whoever made it. That there is no such object is an \
-                 error.",
-            )
-            .attribute("api_version", required("Group and version, e.g. `apps/v1`."))
-            .attribute("kind", required("Kind, e.g. `Deployment`."))
-            .attribute("name", required("Name."))
-            .attribute(
-                "namespace",
-                Attribute::string().optional().describe(
-                    "Namespace; `default` if not set, and of no meaning for a kind that lives in \
-                     none.",
-                ),
-            )
-            .attribute(
-                "object",
-                Attribute::dynamic().computed().describe(
-                    "The object, with the types that its fields have in the cluster: \
-                     `object.spec.ports[0].port`, \
-                     `object.metadata.labels[\"app.kubernetes.io/name\"]`. Without `managedFields`.",
-                ),
-            )
-            .attribute(
-                "manifest",
-                Attribute::string().computed().describe("The same, as text in JSON."),
-            )
-            .attribute(
-                "yaml_body",
-                Attribute::string().computed().describe("The same, as text in YAML."),
-            )
+        connect::attributes(Schema::of::<ObjectDataModel>(0)).describe(
+            "Reads an object of a cluster, whoever made it. That there is no such object is an \
+             error.",
+        )
     }
 
     async fn validate(

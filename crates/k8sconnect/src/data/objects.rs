@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use k8sconnect_cluster::{Detail, Scope, Selection, Within};
 use serde_json::Value as Json;
-use tfplugin::{
-    Attribute, AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model,
-};
+use tfplugin::{AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model};
 
 use super::reach;
 use crate::connect::{self, ClusterModel, names_its_cluster};
@@ -19,14 +17,22 @@ pub(crate) struct ObjectsData(pub(crate) Arc<Session>);
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct ObjectsDataModel {
-        pub(crate) api_version: Value<String>,
-        pub(crate) kind: Value<String>,
-        pub(crate) namespace: Value<String>,
-        pub(crate) label_selector: Value<String>,
-        pub(crate) field_selector: Value<String>,
+        /// Group and version, e.g. `apps/v1`.
+        pub(crate) api_version: Value<String> => required,
+        /// Kind, e.g. `Deployment`; not a list's.
+        pub(crate) kind: Value<String> => required,
+        /// Only those of this namespace; of all if not set.
+        pub(crate) namespace: Value<String> => optional,
+        /// Only those with these labels, e.g. `app=web,tier in (a, b),!legacy`.
+        pub(crate) label_selector: Value<String> => optional,
+        /// Only those with these fields, e.g. `metadata.name=web` or `status.phase!=Running`. Which
+        /// fields can be asked for differs by kind.
+        pub(crate) field_selector: Value<String> => optional,
         pub(crate) cluster: Value<ClusterModel>,
         pub(crate) cluster_name: Value<String>,
-        pub(crate) objects: Value<Data>,
+        /// The objects, sorted by namespace and name, each with the types that its fields have in
+        /// the cluster. Without `managedFields`.
+        pub(crate) objects: Value<Data> => computed,
     }
 }
 
@@ -38,39 +44,10 @@ impl DataSource for ObjectsData {
     type Model = ObjectsDataModel;
 
     fn schema(&self) -> Schema {
-        let optional = |what: &str| Attribute::string().optional().describe(what);
-        connect::attributes(Schema::new(0))
-            .describe(
-                "Reads all objects of a kind, or those that selectors choose, whoever made them. \
-                 That there are none is no error.",
-            )
-            .attribute(
-                "api_version",
-                Attribute::string().required().describe("Group and version, e.g. `apps/v1`."),
-            )
-            .attribute(
-                "kind",
-                Attribute::string().required().describe("Kind, e.g. `Deployment`; not a list's."),
-            )
-            .attribute("namespace", optional("Only those of this namespace; of all if not set."))
-            .attribute(
-                "label_selector",
-                optional("Only those with these labels, e.g. `app=web,tier in (a, b),!legacy`."),
-            )
-            .attribute(
-                "field_selector",
-                optional(
-                    "Only those with these fields, e.g. `metadata.name=web` or \
-                     `status.phase!=Running`. Which fields can be asked for differs by kind.",
-                ),
-            )
-            .attribute(
-                "objects",
-                Attribute::dynamic().computed().describe(
-                    "The objects, sorted by namespace and name, each with the types that its \
-                     fields have in the cluster. Without `managedFields`.",
-                ),
-            )
+        connect::attributes(Schema::of::<ObjectsDataModel>(0)).describe(
+            "Reads all objects of a kind, or those that selectors choose, whoever made them. That \
+             there are none is no error.",
+        )
     }
 
     async fn validate(

@@ -23,8 +23,7 @@ impl<M> Default for YamlData<M> {
 pub(crate) trait Parted: Model {
     const TYPE: &'static str;
 
-    /// Describes itself and the attributes that hold the parts.
-    fn parts(schema: Schema) -> Schema;
+    const DESCRIPTION: &'static str;
 
     fn given(&self) -> Given<'_>;
 
@@ -37,7 +36,7 @@ impl<M: Parted> DataSource for YamlData<M> {
     type Model = M;
 
     fn schema(&self) -> Schema {
-        M::parts(attributes(Schema::new(0)))
+        attributes(Schema::of::<M>(0)).describe(M::DESCRIPTION)
     }
 
     async fn validate(

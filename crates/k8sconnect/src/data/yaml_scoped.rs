@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use k8sconnect_core::documents::Stage;
-use tfplugin::{Attribute, Schema, Type, Value, model};
+use tfplugin::{Value, model};
 
 use super::sources::{Given, Manifests, Parted, YamlData};
 
@@ -17,40 +17,22 @@ model! {
         pub(crate) pattern: Value<String>,
         pub(crate) kustomize_path: Value<String>,
         pub(crate) id: Value<String>,
-        pub(crate) crds: Value<BTreeMap<String, Value<String>>>,
-        pub(crate) cluster_scoped: Value<BTreeMap<String, Value<String>>>,
-        pub(crate) namespaced: Value<BTreeMap<String, Value<String>>>,
+        /// CustomResourceDefinitions, by their keys. To be made first.
+        pub(crate) crds: Value<BTreeMap<String, Value<String>>> => computed,
+        /// Whatever else lives in no namespace, the namespaces among it, by their keys: Kubernetes'
+        /// own kinds, and custom ones whose definition is in the same input. To be made second.
+        pub(crate) cluster_scoped: Value<BTreeMap<String, Value<String>>> => computed,
+        /// What lives in a namespace, and custom kinds whose definition is not in the same input,
+        /// by their keys. To be made last.
+        pub(crate) namespaced: Value<BTreeMap<String, Value<String>>> => computed,
     }
 }
 
 impl Parted for YamlScopedModel {
     const TYPE: &'static str = "k8sconnect_yaml_scoped";
 
-    fn parts(schema: Schema) -> Schema {
-        let group = |what: &str| Attribute::map(Type::String).computed().describe(what);
-        schema
-            .describe(
-                "Splits YAML as `k8sconnect_yaml_split` does, and sorts the documents by what must \
-                 be there first: definitions of custom kinds, what lives in no namespace, the \
-                 rest.",
-            )
-            .attribute("crds", group("CustomResourceDefinitions, by their keys. To be made first."))
-            .attribute(
-                "cluster_scoped",
-                group(
-                    "Whatever else lives in no namespace, the namespaces among it, by their keys: \
-                     Kubernetes' own kinds, and custom ones whose definition is in the same \
-                     input. To be made second.",
-                ),
-            )
-            .attribute(
-                "namespaced",
-                group(
-                    "What lives in a namespace, and custom kinds whose definition is not in the \
-                     same input, by their keys. To be made last.",
-                ),
-            )
-    }
+    const DESCRIPTION: &'static str = "Splits YAML as `k8sconnect_yaml_split` does, and sorts the documents by what must be \
+         there first: definitions of custom kinds, what lives in no namespace, the rest.";
 
     fn given(&self) -> Given<'_> {
         let Self { content, pattern, kustomize_path, .. } = self;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tfplugin::{Attribute, Schema, Type, Value, model};
+use tfplugin::{Value, model};
 
 use super::sources::{Given, Manifests, Parted, YamlData};
 
@@ -15,28 +15,17 @@ model! {
         pub(crate) pattern: Value<String>,
         pub(crate) kustomize_path: Value<String>,
         pub(crate) id: Value<String>,
-        pub(crate) manifests: Value<BTreeMap<String, Value<String>>>,
+        /// The documents by their keys, each as it is written, comments included. The items of a
+        /// `List` stand on their own.
+        pub(crate) manifests: Value<BTreeMap<String, Value<String>>> => computed,
     }
 }
 
 impl Parted for YamlSplitModel {
     const TYPE: &'static str = "k8sconnect_yaml_split";
 
-    fn parts(schema: Schema) -> Schema {
-        schema
-            .describe(
-                "Splits YAML of many documents into single ones, under keys that do not change \
-                 when documents are added, removed or moved: \
-                 `[group.]kind[.namespace].name`.",
-            )
-            .attribute(
-                "manifests",
-                Attribute::map(Type::String).computed().describe(
-                    "The documents by their keys, each as it is written, comments included. The \
-                     items of a `List` stand on their own.",
-                ),
-            )
-    }
+    const DESCRIPTION: &'static str = "Splits YAML of many documents into single ones, under keys that do not change when \
+         documents are added, removed or moved: `[group.]kind[.namespace].name`.";
 
     fn given(&self) -> Given<'_> {
         let Self { content, pattern, kustomize_path, .. } = self;

@@ -6,8 +6,7 @@ use k8sconnect_cluster::{Found, Location, Placed, Scope};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, ObjectKey};
 use k8sconnect_core::manifest;
 use tfplugin::{
-    Attribute, AttributePath, Context, Data, Diagnostics, Ephemeral, Opened, Private, Schema,
-    Value, model,
+    AttributePath, Context, Data, Diagnostics, Ephemeral, Opened, Private, Schema, Value, model,
 };
 
 use crate::connect::{self, ClusterModel, names_its_cluster};
@@ -23,14 +22,24 @@ model! {
     pub(crate) struct EphemeralObjectModel {
         cluster: Value<ClusterModel>,
         cluster_name: Value<String>,
-        api_version: Value<String>,
-        kind: Value<String>,
-        name: Value<String>,
-        namespace: Value<String>,
-        uid: Value<String>,
-        manifest: Value<String>,
-        yaml_body: Value<String>,
-        object: Value<Data>,
+        /// Group and version, e.g. `v1` or `apps/v1`.
+        api_version: Value<String> => required,
+        /// Kind, e.g. `Secret`.
+        kind: Value<String> => required,
+        /// Name.
+        name: Value<String> => required,
+        /// Namespace; `default` if not set. Says nothing for a cluster-scoped kind.
+        namespace: Value<String> => optional,
+        /// The uid of the object, where no other of its name is meant. Taken from the resource that
+        /// creates the object, it makes the run wait until the object is there.
+        uid: Value<String> => optional,
+        /// The same as JSON.
+        manifest: Value<String> => computed sensitive,
+        /// The same as YAML.
+        yaml_body: Value<String> => computed sensitive,
+        /// The object, without `metadata.managedFields`. `data` of a Secret is in base64:
+        /// `base64decode(….object.data["password"])`.
+        object: Value<Data> => computed sensitive,
     }
 }
 
@@ -42,40 +51,10 @@ impl Ephemeral for EphemeralObject {
     type Model = EphemeralObjectModel;
 
     fn schema(&self) -> Schema {
-        let computed = |shape: Attribute, text: &str| shape.computed().sensitive().describe(text);
-        let required = |text: &str| Attribute::string().required().describe(text);
-        connect::attributes(Schema::new(0))
-            .describe(
-                "One object of the cluster, a Secret for example, read when the run needs it and \
-                 stored nowhere.",
-            )
-            .attribute("api_version", required("Group and version, e.g. `v1` or `apps/v1`."))
-            .attribute("kind", required("Kind, e.g. `Secret`."))
-            .attribute("name", required("Name."))
-            .attribute(
-                "namespace",
-                Attribute::string().optional().describe(
-                    "Namespace; `default` if not set. Says nothing for a cluster-scoped kind.",
-                ),
-            )
-            .attribute(
-                "uid",
-                Attribute::string().optional().describe(
-                    "The uid of the object, where no other of its name is meant. Taken from the \
-                     resource that creates the object, it makes the run wait until the object is \
-                     there.",
-                ),
-            )
-            .attribute(
-                "object",
-                computed(
-                    Attribute::dynamic(),
-                    "The object, without `metadata.managedFields`. `data` of a Secret is in \
-                     base64: `base64decode(….object.data[\"password\"])`.",
-                ),
-            )
-            .attribute("manifest", computed(Attribute::string(), "The same as JSON."))
-            .attribute("yaml_body", computed(Attribute::string(), "The same as YAML."))
+        connect::attributes(Schema::of::<EphemeralObjectModel>(0)).describe(
+            "One object of the cluster, a Secret for example, read when the run needs it and \
+             stored nowhere.",
+        )
     }
 
     async fn validate(

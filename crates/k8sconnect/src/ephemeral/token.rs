@@ -10,8 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use k8sconnect_cluster::{Token, TokenRequest};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
 use tfplugin::{
-    Attribute, AttributePath, Context, Diagnostics, Ephemeral, Number, Opened, Private, Schema,
-    Type, Value, model,
+    AttributePath, Context, Diagnostics, Ephemeral, Number, Opened, Private, Schema, Value, model,
 };
 
 use crate::connect::{self, ClusterModel, names_its_cluster};
@@ -30,13 +29,22 @@ model! {
     pub(crate) struct TokenModel {
         cluster: Value<ClusterModel>,
         cluster_name: Value<String>,
-        service_account: Value<String>,
-        namespace: Value<String>,
-        uid: Value<String>,
-        audiences: Value<Vec<Value<String>>>,
-        expiration_seconds: Value<Number>,
-        token: Value<String>,
-        expires_at: Value<String>,
+        /// The name of the service account.
+        service_account: Value<String> => required,
+        /// The namespace of the service account; `default` if not set.
+        namespace: Value<String> => optional,
+        /// The uid of the service account, where no other of its name is meant. Taken from the
+        /// resource that creates the account, it makes the run wait until the account is there.
+        uid: Value<String> => optional,
+        /// For whom the token is meant; the API server itself if not set.
+        audiences: Value<Vec<Value<String>>> => optional,
+        /// How long the token is wanted for, in seconds, at least 600; the server's choice (an
+        /// hour) if not set. The server may grant less or more: see `expires_at`.
+        expiration_seconds: Value<Number> => optional,
+        /// The token.
+        token: Value<String> => computed sensitive,
+        /// When it ends, as in `2026-11-16T09:30:00Z`.
+        expires_at: Value<String> => computed,
     }
 }
 
@@ -48,47 +56,8 @@ impl Ephemeral for EphemeralToken {
     type Model = TokenModel;
 
     fn schema(&self) -> Schema {
-        connect::attributes(Schema::new(0))
+        connect::attributes(Schema::of::<TokenModel>(0))
             .describe("A token of a service account, asked for in each run and stored nowhere.")
-            .attribute(
-                "service_account",
-                Attribute::string().required().describe("The name of the service account."),
-            )
-            .attribute(
-                "namespace",
-                Attribute::string()
-                    .optional()
-                    .describe("The namespace of the service account; `default` if not set."),
-            )
-            .attribute(
-                "uid",
-                Attribute::string().optional().describe(
-                    "The uid of the service account, where no other of its name is meant. Taken \
-                     from the resource that creates the account, it makes the run wait until the \
-                     account is there.",
-                ),
-            )
-            .attribute(
-                "audiences",
-                Attribute::list(Type::String)
-                    .optional()
-                    .describe("For whom the token is meant; the API server itself if not set."),
-            )
-            .attribute(
-                "expiration_seconds",
-                Attribute::number().optional().describe(
-                    "How long the token is wanted for, in seconds, at least 600; the server's \
-                     choice (an hour) if not set. The server may grant less or more: see \
-                     `expires_at`.",
-                ),
-            )
-            .attribute("token", Attribute::string().computed().sensitive().describe("The token."))
-            .attribute(
-                "expires_at",
-                Attribute::string()
-                    .computed()
-                    .describe("When it ends, as in `2026-11-16T09:30:00Z`."),
-            )
     }
 
     async fn validate(

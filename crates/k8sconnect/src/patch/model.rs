@@ -20,17 +20,34 @@ model! {
     /// What the user wrote, and what we computed.
     #[derive(Clone, Debug, PartialEq, Default)]
     pub(crate) struct PatchModel {
-        pub(crate) target: Value<ObjectRef>,
-        pub(crate) patch: Value<String>,
-        pub(crate) json_patch: Value<String>,
-        pub(crate) merge_patch: Value<String>,
+        /// The object to patch. Another target gives the fields of the old one back and patches the
+        /// new one.
+        pub(crate) target: Value<ObjectRef> => required,
+        /// A partial object, as YAML or JSON: the fields to set and nothing else. Lists with keys
+        /// (containers, env, ports) are merged by key. Sent by server-side apply. Exactly one of
+        /// `patch`, `json_patch` and `merge_patch` is set.
+        pub(crate) patch: Value<String> => optional,
+        /// Operations of RFC 6902 (`add`, `remove`, `replace`, `move`, `copy`, `test`), as JSON or
+        /// YAML. Each is carried out once; afterwards what it came to is kept up.
+        pub(crate) json_patch: Value<String> => optional,
+        /// A merge patch of RFC 7386, as YAML or JSON: `null` removes a field, a list replaces a
+        /// list.
+        pub(crate) merge_patch: Value<String> => optional,
         pub(crate) cluster: Value<ClusterModel>,
         pub(crate) cluster_name: Value<String>,
-        pub(crate) adopt: Value<bool>,
-        pub(crate) id: Value<String>,
-        pub(crate) managed_fields: Value<ProjectionMap>,
-        pub(crate) previous_owners: Value<PreviousOwners>,
-        pub(crate) managed_state_projection: Value<ProjectionMap>,
+        /// Whether fields that another patch holds are taken over from it, instead of being an
+        /// error. For what a killed run left behind.
+        pub(crate) adopt: Value<bool> => optional,
+        /// A random id; the field manager is `k8sconnect-patch-<id>`.
+        pub(crate) id: Value<String> => computed,
+        /// The patched fields, by path; nothing else of the object.
+        pub(crate) managed_fields: Value<ProjectionMap> => computed,
+        /// Who held each field before the patch, by path, and gets it back. Empty for a field that
+        /// was held by nobody.
+        pub(crate) previous_owners: Value<PreviousOwners> => computed,
+        /// The patched fields, as the API server holds them: path to value, one entry a leaf.
+        /// `(absent)` stands for a field that the patch removes.
+        pub(crate) managed_state_projection: Value<ProjectionMap> => computed,
     }
 }
 
