@@ -33,6 +33,9 @@ pub(crate) struct Options {
     pub(crate) extent: Extent,
     /// The beginning of a case's name.
     pub(crate) only: Option<String>,
+    /// In process, the provider is called as this tool calls it. Not the Terraform of the `PATH`: the
+    /// newest one hands the private state of a plan to its apply, OpenTofu does not, and no tool differs
+    /// from both.
     pub(crate) tool: Tool,
 }
 
@@ -104,7 +107,7 @@ async fn outages(options: &Options, provider: &Path, table: &mut Table) -> Resul
         }
         heading(&format!("{} lost in the middle of an apply of 100 objects", outage.name()));
         let started = Instant::now();
-        let verdict = outage.try_it(provider).await?;
+        let verdict = outage.try_it(options.tool, provider).await?;
         table.count(OUTAGE, outage.name(), &verdict);
         match &verdict {
             Verdict::SatOut => line(&format!("sat out, {}", seconds(started.elapsed()))),
@@ -128,7 +131,7 @@ async fn killable(cluster: &'static ControlPlane, tool: Tool, provider: &Path) -
 
 impl Default for Options {
     fn default() -> Self {
-        Self { extent: Extent::All, only: None, tool: Tool::Terraform }
+        Self { extent: Extent::All, only: None, tool: Tool::NEWEST_TERRAFORM }
     }
 }
 

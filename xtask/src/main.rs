@@ -39,7 +39,8 @@ usage: cargo xtask <command>
                      those with it in their name
   faults [--quick] [--tofu] [CASE]
                      every operation with every fault at every request, and the provider
-                     killed there; a table of what became of each
+                     killed there; a table of what became of each, by the newest
+                     Terraform
                      --quick tries a part of them, --tofu all by OpenTofu and as it does
                      CASE (`object-create`, `object-create/2/503`, `'*/*/503'`) tries just
                      those, and says more

@@ -55,12 +55,12 @@ impl Outage {
     }
 
     /// On a control plane of its own.
-    pub async fn try_it(self, provider: &Path) -> Result<Verdict> {
+    pub async fn try_it(self, tool: Tool, provider: &Path) -> Result<Verdict> {
         let cluster = ControlPlane::start(self.parts()).await?;
         let namespace = json!({ "apiVersion": "v1", "kind": "Namespace",
                                 "metadata": { "name": NAMESPACE } });
         cluster.act_as("testkit").create(namespace).await?;
-        let runner = Runner::with_provider(Tool::Terraform, Some(provider)).await?;
+        let runner = Runner::with_provider(tool, Some(provider)).await?;
         life::ready(&runner, &cluster.kubeconfig()).await?;
         runner.write("many.tf.json", &many().to_string())?;
 
