@@ -82,6 +82,8 @@ pub(crate) enum PlannedAction {
     Keep,
     /// Create an object, or adopt the one that exists.
     Create,
+    /// Create an object of the same name, which the server refuses as long as this one is there.
+    CreateNamesake,
     /// Delete the object, and create another of its name.
     Replace,
     /// Delete the object, and create one of another name.
@@ -183,7 +185,9 @@ impl PlanLedger {
     pub(crate) fn is_adopted(&self, uid: &str) -> bool {
         let ledger = self.ledger();
         let all = ledger.plans.get(&Target::Object(uid.to_owned()));
-        all.into_iter().flatten().any(|planned| matches!(planned.by, Address::New(_)))
+        all.into_iter().flatten().any(|planned| {
+            matches!((&planned.by, &planned.action), (Address::New(_), PlannedAction::Create))
+        })
     }
 
     /// Strikes out planned creations, which are done or have failed.
@@ -256,12 +260,14 @@ fn digest(private: &Private) -> Digest {
 impl Ledger {
     /// How the actions of two addresses contradict each other, whichever was planned first.
     fn conflict(&self, target: &Target, one: &Planned, other: &Planned) -> Option<Conflict> {
-        use PlannedAction::{Create, Destroy, Keep, Patch, Rename, Replace, TakeOver};
+        use PlannedAction::{
+            Create, CreateNamesake, Destroy, Keep, Patch, Rename, Replace, TakeOver,
+        };
         let directed = |one: &Planned, other: &Planned| match (&one.action, &other.action) {
             (Create, Create) => Some(Conflict::CreatedTwice),
             (Create, Patch(_)) => Some(Conflict::CreatedAndPatched),
             (Create, Keep | Replace) | (Keep, Keep) => Some(Conflict::OwnedTwice),
-            (Create, Destroy) => Some(Conflict::DeletedAndKept),
+            (Create | CreateNamesake, Destroy) => Some(Conflict::DeletedAndKept),
             (Keep, Destroy | Rename | Replace) if self.is_deleted_by(&other.by, target) => {
                 Some(Conflict::DeletedAndKept)
             }
@@ -290,7 +296,7 @@ impl Ledger {
 mod tests {
     use serde_json::json;
 
-    use super::PlannedAction::{Create, Destroy, Keep, Rename, Replace, TakeOver};
+    use super::PlannedAction::{Create, CreateNamesake, Destroy, Keep, Rename, Replace, TakeOver};
     use super::*;
 
     fn in_state(id: &str) -> Address {
@@ -329,6 +335,8 @@ mod tests {
         let keeps = (in_state("b"), Keep);
         let lost = Err(Conflict::DeletedAndKept);
         assert_eq!(both(Some("a"), &destroys, &(new("x"), Create)), lost);
+        assert_eq!(both(Some("a"), &destroys, &(new("x"), CreateNamesake)), lost);
+        assert_eq!(both(Some("a"), &renames, &(new("x"), CreateNamesake)), Ok(()));
         assert_eq!(both(Some("a"), &destroys, &keeps), lost);
         assert_eq!(both(None, &renames, &keeps), lost);
         assert_eq!(both(Some("b"), &destroys, &keeps), Ok(()), "it has the id of its keeper");

@@ -17,7 +17,6 @@ use super::{Asked, UNBORN, later, proof};
 use crate::leaves;
 use crate::messages::addresses::Stage;
 use crate::messages::refusal::Subject;
-use crate::object::addresses;
 use crate::object::blast;
 use crate::object::definitions;
 use crate::object::model::ObjectModel;
@@ -69,8 +68,12 @@ pub(super) async fn plan(
     let content = asked.desired.as_applied().into_owned();
     let observation =
         asked.observe(&location, content.clone(), Some(UNBORN), Guard::Absent).await?;
-    if let Observation::Exists(live) = &observation {
-        agreed(asked, predecessor, live)?;
+    // Decided once: the refresh of another address may note the object at any moment.
+    let in_state = matches!(&observation, Observation::Exists(live) if is_in_state(asked, live));
+    if let Observation::Exists(live) = &observation
+        && (in_state || asked.terms.adoption == Adoption::TakeOver)
+    {
+        enter_object(asked, predecessor, live, PlannedAction::Create)?;
     }
     let found = found(&observation);
     match observation {
@@ -102,7 +105,7 @@ pub(super) async fn plan(
         }
         // The predecessor of a replacement, which is there until the apply deletes it, or an
         // object that is going anyway.
-        Observation::Exists(live) if is_in_state(asked, &live) => {
+        Observation::Exists(live) if in_state => {
             protected(asked, key, &live)?;
             if !is_going(&live) && !remade {
                 proof::succession(asked, &location, &live, notices).await?;
@@ -125,7 +128,8 @@ pub(super) async fn plan(
                 return Ok(Creation { state, found });
             }
             Adoption::Refuse => {
-                state.managed_state_projection = refusal(asked, &location, &live, notices).await?;
+                state.managed_state_projection =
+                    refusal(asked, predecessor, &location, &live, notices).await?;
                 return Ok(Creation { state, found });
             }
         },
@@ -256,16 +260,20 @@ fn enter(asked: &Asked<'_>, key: &ObjectKey) -> Result<(), Diagnostics> {
     entered.map_err(|conflict| messages::addresses::conflict(asked.key(), &conflict).into())
 }
 
-/// Refuses an object that another address of this configuration keeps or destroys. Of a replacement,
-/// the plan before this one has been compared.
-fn agreed(asked: &Asked<'_>, predecessor: Option<&str>, live: &Json) -> Result<(), Diagnostics> {
-    if predecessor.is_some()
-        || (asked.terms.adoption == Adoption::Refuse && !is_in_state(asked, live))
-    {
-        return Ok(());
-    }
-    let uid = uid_of(live);
-    addresses::enter(asked.session, asked.key(), uid, address(asked), PlannedAction::Create)
+/// Enters what is planned for an object that exists, and refuses what contradicts another address.
+fn enter_object(
+    asked: &Asked<'_>,
+    predecessor: Option<&str>,
+    live: &Json,
+    action: PlannedAction,
+) -> Result<(), Diagnostics> {
+    let by = match predecessor {
+        Some(id) => Address::InState(id.to_owned()),
+        None => address(asked),
+    };
+    // Not as in state: the object may be a stranger, whose name the successor wants.
+    let entered = asked.session.ledger.plan(Target::Object(uid_of(live).to_owned()), by, action);
+    entered.map_err(|conflict| messages::addresses::conflict(asked.key(), &conflict).into())
 }
 
 fn address(asked: &Asked<'_>) -> Address {
@@ -285,6 +293,7 @@ fn is_in_state(asked: &Asked<'_>, live: &Json) -> bool {
 /// plan would leave it aside for good, one of the write that follows does not.
 async fn refusal(
     asked: &Asked<'_>,
+    predecessor: Option<&str>,
     location: &Location,
     live: &Json,
     notices: &mut Diagnostics,
@@ -292,10 +301,16 @@ async fn refusal(
     if asked.session.ledger.knows(&Fact::Superseded(name(asked, location))) {
         return Err(messages::object::recreated(asked.key(), live).into());
     }
-    let exists = |stage| messages::addresses::exists(asked.desired, live, stage).into();
+    // An address that destroys the object may be planned before this one or after.
+    let exists = |stage| {
+        let entered = enter_object(asked, predecessor, live, PlannedAction::CreateNamesake);
+        Err(entered
+            .err()
+            .unwrap_or_else(|| messages::addresses::exists(asked.desired, live, stage).into()))
+    };
     match asked.phase {
-        _ if id_of(live).is_none() => Err(exists(Stage::Plan)),
-        PlanPhase::Plan => Err(exists(Stage::Plan)),
+        _ if id_of(live).is_none() => exists(Stage::Plan),
+        PlanPhase::Plan => exists(Stage::Plan),
         PlanPhase::ApplyReplan(_) => {
             // Whatever the plan that the user saw has promised for one that was not there then.
             let likely = adoption(asked, location, live, &mut Diagnostics::new()).await;
@@ -305,7 +320,7 @@ async fn refusal(
             notices.push(messages::addresses::in_the_way(asked.key(), live));
             Ok(Value::Unknown)
         }
-        PlanPhase::Unknown => Err(exists(Stage::Apply)),
+        PlanPhase::Unknown => exists(Stage::Apply),
     }
 }
 
