@@ -21,7 +21,7 @@ use crate::cluster_uid::ClusterUid;
 use crate::connection::{Connection, Host};
 use crate::credentials::{Credential, Credentials};
 use crate::encode::encode;
-use crate::error::{ConnectionError, Error, Excess, Server};
+use crate::error::{BadAnswer, ConnectionError, Error, Excess, Server};
 use crate::kinds::Kinds;
 use crate::standing::Standing;
 use crate::stop::Stop;
@@ -170,7 +170,7 @@ impl Cluster {
     pub async fn send(&self, call: &Call) -> Result<Reply, Error> {
         match self.exchange(call, Reading::Whole).await? {
             Answered::Reply(reply) => Ok(reply),
-            Answered::Stream(_) => Err(self.bad_answer(call, "a stream that was not asked for")),
+            Answered::Stream(_) => Err(self.bad_answer(call, BadAnswer::Shape)),
         }
     }
 
@@ -204,7 +204,7 @@ impl Cluster {
 
     fn request(&self, call: &Call, credential: &Credential) -> Result<Request<Full<Bytes>>, Error> {
         let unbuildable = |why: &dyn std::fmt::Display| {
-            self.bad_answer(call, &format!("nothing, since it could not be sent: {why}"))
+            self.bad_answer(call, BadAnswer::NotSent(why.to_string()))
         };
         let uri = self.host().uri(&call.path_and_query()).map_err(|e| unbuildable(&e))?;
         let mut request = Request::builder()
@@ -236,8 +236,8 @@ impl Cluster {
     ) -> Result<T, Error> {
         match reply.status {
             200..300 => serde_json::from_slice(&reply.body)
-                .map_err(|error| self.bad_answer(call, &format!("unreadable JSON ({error})"))),
-            300..400 => Err(self.bad_answer(call, &format!("a redirect ({})", reply.status))),
+                .map_err(|error| self.bad_answer(call, BadAnswer::Json(error.to_string()))),
+            300..400 => Err(self.bad_answer(call, BadAnswer::Status(reply.status))),
             _ => Err(Error::Refused(Box::new(reply.refusal()))),
         }
     }
@@ -246,9 +246,8 @@ impl Cluster {
         Error::TooMuch { host: self.server(), request: call.label(), excess }
     }
 
-    pub(crate) fn bad_answer(&self, call: &Call, why: &str) -> Error {
-        let host = self.server();
-        Error::BadAnswer { host, request: call.label(), why: why.into() }
+    pub(crate) fn bad_answer(&self, call: &Call, answer: BadAnswer) -> Error {
+        Error::BadAnswer { host: self.server(), request: call.label(), answer }
     }
 }
 

@@ -8,7 +8,7 @@ use k8sconnect_core::identity::Gvk;
 
 use crate::address::Location;
 use crate::cluster::Cluster;
-use crate::error::Error;
+use crate::error::{BadAnswer, Error};
 use crate::kinds::{Kind, Scope};
 use crate::objects::Found;
 
@@ -40,7 +40,7 @@ impl Cluster {
                 None => ClusterUid::Unreadable(Error::BadAnswer {
                     host: self.server(),
                     request: "GET /api/v1/namespaces/kube-system".into(),
-                    why: "an object without a UID".into(),
+                    answer: BadAnswer::Shape,
                 }),
             }),
             Ok(Found::Absent(status) | Found::NotServed(status)) => {

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use crate::address::Within;
 use crate::call::Call;
 use crate::cluster::Cluster;
-use crate::error::Error;
+use crate::error::{BadAnswer, Error};
 use crate::kinds::{Kind, Scope};
 use crate::list::{Budget, Detail, Selection};
 
@@ -85,7 +85,7 @@ impl Cluster {
         let reply = self.send(&call).await?;
         let list: GroupList = self.decode(&call, &reply)?;
         if list.kind != "APIGroupDiscoveryList" {
-            return Err(self.bad_answer(&call, "something else than the list of all kinds"));
+            return Err(self.bad_answer(&call, BadAnswer::Shape));
         }
         Ok(list.items)
     }

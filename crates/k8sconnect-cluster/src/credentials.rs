@@ -1,9 +1,9 @@
-//! What is shown to the server, and how it is renewed.
+//! The credentials of requests, and how they are renewed.
 //!
-//! Tokens and passwords stand for as long as the process does; a token file is read again now and
-//! then; a plugin is run once for everyone, and again when what it gave has expired or the server
-//! stopped accepting it. Whoever asks while somebody renews waits for that, and takes its result; a
-//! failure too, and for a moment after, so that what fails or hangs does not do so for each object.
+//! Tokens and passwords stay the same while the process lives. A token file is read again every minute.
+//! A plugin runs once for all requests, and again when its credential has expired or the server refused
+//! it. Requests that ask while it runs wait for it and take its result. A failure is kept for a moment
+//! too, so that a plugin that fails or hangs does not do so once for each object.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -14,27 +14,29 @@ use http::{HeaderName, HeaderValue};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::{Instant, timeout_at};
 
-use crate::connection::{Auth, Connection, Identity, Impersonation};
-use crate::error::ConnectionError;
+use crate::connection::{Auth, ClientCertificate, Connection, Impersonation};
+use crate::error::{ConnectionError, InvalidValue, PluginError};
+use crate::exec::{self, PluginCredential};
+use crate::file::{self, Unreadable};
+use crate::secret::Secret;
 use crate::stop::Stop;
-use crate::{exec, file};
 
 /// What one request shows. The generation tells a renewed one from the one it replaced.
 #[derive(Clone)]
 pub(crate) struct Credential {
     pub(crate) authorization: Option<HeaderValue>,
     /// A client certificate that came with the credential rather than with the connection.
-    pub(crate) identity: Option<Identity>,
+    pub(crate) identity: Option<ClientCertificate>,
     generation: u64,
     expires: Option<SystemTime>,
     fetched: Instant,
-    cause: Cause,
+    reason: Reason,
 }
 
 /// Why a credential was fetched.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cause {
-    /// There was none, or it had grown stale.
+enum Reason {
+    /// There was none, or it had expired.
     Need,
     /// The server refused the one before it.
     Refusal,
@@ -43,34 +45,48 @@ enum Cause {
 pub(crate) struct Credentials {
     auth: Auth,
     impersonation: Vec<(HeaderName, HeaderValue)>,
-    held: Mutex<Held>,
+    cached: Mutex<Cached>,
     stop: Stop,
 }
 
-/// What the last fetch came to.
 #[derive(Default)]
-struct Held {
+struct Cached {
     current: Option<Credential>,
-    failure: Option<(Instant, ConnectionError)>,
+    failure: RecentFailure,
 }
 
-/// Whoever mounts a token file renews it well before it expires.
+/// The last failure of a plugin: one function asks, one records.
+#[derive(Default)]
+struct RecentFailure(Option<(Instant, ConnectionError)>);
+
+impl RecentFailure {
+    fn ask(&self) -> Result<(), ConnectionError> {
+        match &self.0 {
+            Some((when, failure)) if when.elapsed() < LULL => Err(failure.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    fn record(&mut self, failure: &ConnectionError) {
+        self.0 = Some((Instant::now(), failure.clone()));
+    }
+}
+
+/// A token file is renewed well before its token expires.
 const TOKEN_FILE_LIFE: Duration = Duration::from_secs(60);
-/// What has less than this to live may expire on the way.
+/// A credential with less time than this may expire on the way.
 const MARGIN: Duration = Duration::from_secs(10);
-/// A plugin is not run again so soon after it failed, after what it gave was stale from the start,
-/// or after what it gave in place of something refused was refused as well.
+/// A plugin does not run again so soon after it failed, after its credential had expired from the start,
+/// or after the server refused the second credential too.
 const LULL: Duration = Duration::from_secs(10);
 
 impl Credentials {
     pub(crate) fn new(connection: &Connection, stop: Stop) -> Result<Self, ConnectionError> {
-        let impersonation = match &connection.impersonation {
-            Some(other) => headers_of(other)?,
-            None => Vec::new(),
-        };
-        // Checked here, so that a token with a line break is told before anything is asked.
+        let impersonation = connection.impersonation.as_ref().map(impersonation).transpose()?;
+        // Checked here, so that a token with a line break is reported before any request.
         fixed(&connection.auth)?;
-        Ok(Self { auth: connection.auth.clone(), impersonation, held: Mutex::default(), stop })
+        let (auth, cached) = (connection.auth.clone(), Mutex::default());
+        Ok(Self { auth, impersonation: impersonation.unwrap_or_default(), cached, stop })
     }
 
     /// The command that brings the credentials, where one does.
@@ -85,26 +101,25 @@ impl Credentials {
         &self.impersonation
     }
 
-    /// What to show, by the deadline of the request that asks.
+    /// The credential to send, by the deadline of the request that asks.
     pub(crate) async fn current(&self, deadline: Instant) -> Result<Credential, ConnectionError> {
-        let mut held = self.held_by(deadline).await?;
-        match &held.current {
+        let mut cached = self.cached(deadline).await?;
+        match &cached.current {
             Some(credential) if !credential.is_stale() => Ok(credential.clone()),
             other => {
                 let generation = other.as_ref().map_or(0, |it| it.generation + 1);
-                self.fetch_into(&mut held, generation, Cause::Need, deadline).await
+                self.fetch_into(&mut cached, generation, Reason::Need, deadline).await
             }
         }
     }
 
-    /// Whoever holds it may be fetching, and take longer than others have.
-    async fn held_by(&self, deadline: Instant) -> Result<MutexGuard<'_, Held>, ConnectionError> {
+    /// Another request may be fetching, and take longer than this one has.
+    async fn cached(&self, deadline: Instant) -> Result<MutexGuard<'_, Cached>, ConnectionError> {
         let came = Instant::now();
-        let held = timeout_at(deadline, self.held.lock()).await;
-        held.map_err(|_| ConnectionError::Plugin {
+        let cached = timeout_at(deadline, self.cached.lock()).await;
+        cached.map_err(|_| ConnectionError::Plugin {
             command: self.plugin().unwrap_or_default().to_owned(),
-            why: exec::not_ended_after(came.elapsed()),
-            advice: exec::WAITING_FOR_LOGIN.to_owned(),
+            problem: PluginError::TimedOut { after: came.elapsed(), stderr: String::new() },
         })
     }
 
@@ -115,107 +130,71 @@ impl Credentials {
         refused: &Credential,
         deadline: Instant,
     ) -> Result<bool, ConnectionError> {
-        let mut held = self.held_by(deadline).await?;
-        let generation = refused.generation + 1;
-        if held.current.as_ref().is_some_and(|it| it.generation != refused.generation) {
+        let mut cached = self.cached(deadline).await?;
+        if cached.current.as_ref().is_some_and(|it| it.generation != refused.generation) {
             return Ok(true);
         }
-        match &self.auth {
-            Auth::None | Auth::Token(_) | Auth::Basic { .. } => Ok(false),
-            Auth::TokenFile { .. } => {
-                let cause = Cause::Refusal;
-                let renewed = self.fetch_into(&mut held, generation, cause, deadline).await?;
-                Ok(renewed.authorization != refused.authorization)
-            }
-            Auth::Exec(_) if refused.cause == Cause::Refusal && refused.is_young() => Ok(false),
-            Auth::Exec(_) => {
-                self.fetch_into(&mut held, generation, Cause::Refusal, deadline).await?;
-                Ok(true)
-            }
+        let is_final = match &self.auth {
+            Auth::None | Auth::Token(_) | Auth::Basic { .. } => true,
+            Auth::TokenFile { .. } => false,
+            Auth::Exec(_) => refused.reason == Reason::Refusal && refused.is_young(),
+        };
+        if is_final {
+            return Ok(false);
         }
+        let generation = refused.generation + 1;
+        let renewed = self.fetch_into(&mut cached, generation, Reason::Refusal, deadline).await?;
+        Ok(self.plugin().is_some() || renewed.authorization != refused.authorization)
     }
 
     async fn fetch_into(
         &self,
-        held: &mut Held,
+        cached: &mut Cached,
         generation: u64,
-        cause: Cause,
+        reason: Reason,
         deadline: Instant,
     ) -> Result<Credential, ConnectionError> {
-        if let Some((when, failure)) = &held.failure
-            && when.elapsed() < LULL
-        {
-            return Err(failure.clone());
-        }
-        held.failure = None;
-        match self.fetch(generation, cause, deadline).await {
-            Ok(credential) => Ok(held.current.insert(credential).clone()),
+        cached.failure.ask()?;
+        match self.fetch(deadline).await {
+            Ok(PluginCredential { authorization, identity, expires }) => {
+                let fetched = Instant::now();
+                let credential =
+                    Credential { authorization, identity, generation, expires, fetched, reason };
+                Ok(cached.current.insert(credential).clone())
+            }
             Err(failure) => {
-                // A file costs nothing to look at again, and who has little time has proved nothing.
-                if let Auth::Exec(_) = &self.auth
-                    && Instant::now() < deadline
-                {
-                    held.failure = Some((Instant::now(), failure.clone()));
+                // Reading a file again costs nothing, and a request with little time proves nothing.
+                if self.plugin().is_some() && Instant::now() < deadline {
+                    cached.failure.record(&failure);
                 }
                 Err(failure)
             }
         }
     }
 
-    async fn fetch(
-        &self,
-        generation: u64,
-        cause: Cause,
-        deadline: Instant,
-    ) -> Result<Credential, ConnectionError> {
-        let none = Credential {
-            authorization: None,
-            identity: None,
-            generation,
-            expires: None,
-            fetched: Instant::now(),
-            cause,
-        };
-        match &self.auth {
-            Auth::None | Auth::Token(_) | Auth::Basic { .. } => {
-                Ok(Credential { authorization: fixed(&self.auth)?, ..none })
-            }
+    async fn fetch(&self, deadline: Instant) -> Result<PluginCredential, ConnectionError> {
+        let (authorization, expires) = match &self.auth {
+            Auth::None | Auth::Token(_) | Auth::Basic { .. } => (fixed(&self.auth)?, None),
             Auth::TokenFile { path, otherwise } => {
                 let token = match (token_in(path), otherwise) {
-                    (Ok(token), _) => token,
-                    (Err(_), Some(token)) => token.expose().to_owned(),
-                    (Err(error), None) => return Err(error),
+                    (Err(_), Some(token)) => token.clone(),
+                    (token, _) => token?,
                 };
-                let expires = Some(SystemTime::now() + TOKEN_FILE_LIFE + MARGIN);
-                Ok(Credential { authorization: Some(bearer(token.trim())?), expires, ..none })
+                let expires = SystemTime::now() + TOKEN_FILE_LIFE + MARGIN;
+                (fixed(&Auth::Token(token))?, Some(expires))
             }
             Auth::Exec(plugin) => {
                 let limit = exec::LIMIT.min(deadline.saturating_duration_since(Instant::now()));
                 let brought = tokio::select! {
                     biased;
-                    _ = self.stop.asked() => return Err(ConnectionError::Plugin {
-                        command: plugin.command.clone(),
-                        why: "it was not waited for, since you asked to stop".into(),
-                        advice: "Run again.".into(),
-                    }),
-                    brought = exec::run(plugin, limit) => brought?,
+                    _ = self.stop.asked() => Err(PluginError::Interrupted),
+                    brought = exec::run(plugin, limit) => brought,
                 };
-                let unusable = |error: ConnectionError| ConnectionError::Plugin {
-                    command: plugin.command.clone(),
-                    why: format!("of the token that it printed: {}", error.why()),
-                    advice: "Run it by hand, and see what stands in its `status.token`.".into(),
-                };
-                let token = brought.token.as_ref();
-                let token = token.map(|token| bearer(token.expose()).map_err(unusable));
-                Ok(Credential {
-                    authorization: token.transpose()?,
-                    identity: brought.identity,
-                    expires: brought.expires,
-                    fetched: Instant::now(),
-                    ..none
-                })
+                let command = plugin.command.clone();
+                return brought.map_err(|problem| ConnectionError::Plugin { command, problem });
             }
-        }
+        };
+        Ok(PluginCredential { authorization, identity: None, expires })
     }
 }
 
@@ -230,55 +209,32 @@ impl Credential {
     }
 }
 
-/// Whether what stands in the connection itself can be sent.
-pub(crate) fn check(auth: &Auth) -> Result<(), ConnectionError> {
-    fixed(auth).map(|_| ())
+fn token_in(path: &Path) -> Result<Secret, ConnectionError> {
+    let token = match file::read(path, file::LARGEST_PART) {
+        Ok(token) if token.trim().is_empty() => Err(Unreadable::Empty),
+        token => token.map(Secret::from),
+    };
+    let (field, path) = ("tokenFile", path.display().to_string());
+    token.map_err(|cause| ConnectionError::UnreadableFile { field, path, cause })
 }
 
-/// The same of whoever is to be acted as.
-pub(crate) fn check_other(other: &Impersonation) -> Result<(), ConnectionError> {
-    headers_of(other).map(|_| ())
-}
-
-fn token_in(path: &Path) -> Result<String, ConnectionError> {
-    let (field, shown) = ("tokenFile", path.display().to_string());
-    match file::read(path, file::LARGEST_PART) {
-        Err(cause) => Err(ConnectionError::UnreadableFile { field, path: shown, cause }),
-        Ok(token) if token.trim().is_empty() => {
-            Err(ConnectionError::EmptyFile { field, path: shown })
-        }
-        Ok(token) => Ok(token),
-    }
-}
-
-fn fixed(auth: &Auth) -> Result<Option<HeaderValue>, ConnectionError> {
+/// The header of credentials that are in the connection itself.
+pub(crate) fn fixed(auth: &Auth) -> Result<Option<HeaderValue>, ConnectionError> {
     match auth {
         Auth::Token(token) | Auth::TokenFile { otherwise: Some(token), .. } => {
-            bearer(token.expose().trim()).map(Some)
+            token.header("Bearer").map(Some).map_err(|problem| problem.of("token"))
         }
         Auth::Basic { username, password } => {
-            let pair = BASE64.encode(format!("{username}:{}", password.expose()));
-            header("password", &format!("Basic {pair}")).map(Some)
+            let pair = Secret::from(BASE64.encode(format!("{username}:{}", password.expose())));
+            pair.header("Basic").map(Some).map_err(|problem| problem.of("password"))
         }
         Auth::None | Auth::TokenFile { otherwise: None, .. } | Auth::Exec(_) => Ok(None),
     }
 }
 
-pub(crate) fn bearer(token: &str) -> Result<HeaderValue, ConnectionError> {
-    header("token", &format!("Bearer {token}"))
-}
-
-/// Marked sensitive, which keeps it out of every `Debug` and out of HTTP/2's header tables.
-fn header(field: &'static str, text: &str) -> Result<HeaderValue, ConnectionError> {
-    let mut value = HeaderValue::from_str(text).map_err(|_| ConnectionError::BadValue {
-        field,
-        why: "it holds a character that no HTTP header may hold, such as a line break".into(),
-    })?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
-fn headers_of(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, ConnectionError> {
+pub(crate) fn impersonation(
+    other: &Impersonation,
+) -> Result<Vec<(HeaderName, HeaderValue)>, ConnectionError> {
     let Impersonation { user, uid, groups, extra } = other;
     let mut named = vec![("impersonate-user".to_owned(), user)];
     named.extend(uid.iter().map(|uid| ("impersonate-uid".to_owned(), uid)));
@@ -288,12 +244,8 @@ fn headers_of(other: &Impersonation) -> Result<Vec<(HeaderName, HeaderValue)>, C
         (format!("impersonate-extra-{}", crate::address::segment(&key.to_lowercase())), value)
     }));
     let header = |(name, value): (String, &String)| {
-        let name = HeaderName::try_from(name);
-        let value = HeaderValue::from_str(value);
-        name.ok().zip(value.ok()).ok_or_else(|| ConnectionError::BadValue {
-            field: "as",
-            why: "it holds a character that no HTTP header may hold".into(),
-        })
+        let name = HeaderName::try_from(name).ok();
+        name.zip(HeaderValue::from_str(value).ok()).ok_or_else(|| InvalidValue::Header.of("as"))
     };
     named.into_iter().map(header).collect()
 }

@@ -5,8 +5,7 @@
 //! on a worker of the runtime hands its other tasks over first, since a file system may take its
 //! time.
 
-use std::fmt;
-use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::fs::{Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
@@ -15,24 +14,22 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// Why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// The operating system says so, in these words.
-    System { kind: ErrorKind, words: String },
-    /// It is something else than a regular file.
-    Not(Sort),
-    /// It has more bytes than this.
-    TooLarge { limit: usize },
-    /// It is not in UTF-8.
-    NoText,
-}
-
-/// What has a path and is no regular file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+    /// In the words of the operating system.
+    System {
+        kind: ErrorKind,
+        words: String,
+    },
     Directory,
-    Pipe,
-    Device,
-    Socket,
-    Other,
+    /// A pipe, a device or a socket.
+    NotRegular,
+    /// Nothing is in it, and something must be.
+    Empty,
+    /// It has more bytes than this.
+    TooLarge {
+        limit: usize,
+    },
+    /// It is not text in UTF-8.
+    NotText,
 }
 
 /// How large a kubeconfig, a certificate, a key or a token may be, in bytes.
@@ -51,21 +48,6 @@ impl From<io::Error> for Unreadable {
     }
 }
 
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::System { words, .. } => f.write_str(words),
-            Self::Not(Sort::Directory) => f.write_str("it is a directory"),
-            Self::Not(Sort::Pipe) => f.write_str("it is a named pipe, not a regular file"),
-            Self::Not(Sort::Device) => f.write_str("it is a device, not a regular file"),
-            Self::Not(Sort::Socket) => f.write_str("it is a socket, not a regular file"),
-            Self::Not(Sort::Other) => f.write_str("it is not a regular file"),
-            Self::TooLarge { limit } => write!(f, "it has more than {} MiB", limit >> 20),
-            Self::NoText => f.write_str("it is not text in UTF-8"),
-        }
-    }
-}
-
 /// The text of a regular file.
 pub fn read(path: &Path, largest: usize) -> Result<String, Unreadable> {
     let on_worker = Handle::try_current()
@@ -79,48 +61,26 @@ pub fn read(path: &Path, largest: usize) -> Result<String, Unreadable> {
 fn read_here(path: &Path, largest: usize) -> Result<String, Unreadable> {
     // Opening is enough to set some devices going.
     regular(&std::fs::metadata(path)?)?;
-    let file = open(path)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // Does not wait for a writer, where a pipe has taken the file's place meanwhile.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::libc::O_NONBLOCK);
+    let file = options.open(path)?;
     regular(&file.metadata()?)?;
     let mut bytes = Vec::new();
     file.take(largest as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > largest {
         return Err(Unreadable::TooLarge { limit: largest });
     }
-    String::from_utf8(bytes).map_err(|_| Unreadable::NoText)
+    String::from_utf8(bytes).map_err(|_| Unreadable::NotText)
 }
 
 fn regular(found: &Metadata) -> Result<(), Unreadable> {
-    if found.is_file() { Ok(()) } else { Err(Unreadable::Not(Sort::of(found.file_type()))) }
-}
-
-/// Does not wait for a writer, where a pipe has taken the file's place meanwhile.
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).open(path)
-}
-
-impl Sort {
-    #[cfg(unix)]
-    fn of(kind: FileType) -> Self {
-        use std::os::unix::fs::FileTypeExt;
-        match kind {
-            _ if kind.is_dir() => Self::Directory,
-            _ if kind.is_fifo() => Self::Pipe,
-            _ if kind.is_char_device() || kind.is_block_device() => Self::Device,
-            _ if kind.is_socket() => Self::Socket,
-            _ => Self::Other,
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn of(kind: FileType) -> Self {
-        if kind.is_dir() { Self::Directory } else { Self::Other }
+    match (found.is_file(), found.is_dir()) {
+        (true, _) => Ok(()),
+        (false, true) => Err(Unreadable::Directory),
+        (false, false) => Err(Unreadable::NotRegular),
     }
 }
 
@@ -136,8 +96,8 @@ mod tests {
         assert_eq!(read(&path, 3).as_deref(), Ok("abc"));
         assert_eq!(read(&path, 2), Err(Unreadable::TooLarge { limit: 2 }));
         std::fs::write(&path, [0xff]).unwrap();
-        assert_eq!(read(&path, 3), Err(Unreadable::NoText));
-        assert_eq!(read(folder.path(), 3), Err(Unreadable::Not(Sort::Directory)));
+        assert_eq!(read(&path, 3), Err(Unreadable::NotText));
+        assert_eq!(read(folder.path(), 3), Err(Unreadable::Directory));
         assert!(read(&folder.path().join("none"), 3).is_err_and(|error| error.is_missing()));
     }
 
@@ -154,11 +114,11 @@ mod tests {
                 tokio::spawn(async move { read(&path, 3) }),
             )
         };
-        assert_eq!(read(pipe.clone()).await.unwrap().unwrap(), Err(Unreadable::Not(Sort::Pipe)));
+        assert_eq!(read(pipe.clone()).await.unwrap().unwrap(), Err(Unreadable::NotRegular));
         let zero = read("/dev/zero".into()).await.unwrap().unwrap();
-        assert_eq!(zero, Err(Unreadable::Not(Sort::Device)));
+        assert_eq!(zero, Err(Unreadable::NotRegular));
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&pipe, &link).unwrap();
-        assert_eq!(read(link).await.unwrap().unwrap(), Err(Unreadable::Not(Sort::Pipe)));
+        assert_eq!(read(link).await.unwrap().unwrap(), Err(Unreadable::NotRegular));
     }
 }

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::address::segment;
 use crate::call::Call;
 use crate::cluster::Cluster;
-use crate::error::Error;
+use crate::error::{BadAnswer, Error};
 
 /// A kind as the server serves it; small enough to be remembered with the object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl Cluster {
         match reply.status {
             // Every API server has this one; where it is not, something else answers.
             404 if gvk.group.is_empty() && gvk.version == "v1" => {
-                Err(self.bad_answer(&call, "HTTP 404"))
+                Err(self.bad_answer(&call, BadAnswer::Status(404)))
             }
             // A missing group version is a bare 404, often in plain text and not a Status.
             404 => Ok(None),

@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use k8sconnect_core::scrub::Content;
+use k8sconnect_core::scrub::Sensitive;
 
-use self::text::{ClusterEntry, ContextEntry, Kubeconfig, Named};
-use self::user::{auth, identity, impersonation};
+use self::text::{ClusterEntry, ContextEntry, Kubeconfig, Named, filled};
 use crate::connection::{Connection, Host, Tls, Trust};
-use crate::error::{ConnectionError, Flaws};
+use crate::error::{ConnectionError, InvalidValue, KubeconfigError};
 use crate::file;
 use crate::route::Route;
 use crate::secret::Secret;
@@ -27,112 +26,66 @@ pub use files::KubeconfigFiles;
 
 impl Connection {
     /// Takes a kubeconfig given as text, which has no folder for relative paths to start from.
-    pub fn from_kubeconfig(text: &str, context: Option<&str>) -> Result<Self, Flaws> {
-        resolve(&text::parse(text)?.filled()?, context, Vec::new())
+    pub fn from_kubeconfig(
+        text: &str,
+        context: Option<&str>,
+    ) -> Result<Self, Vec<ConnectionError>> {
+        let parsed = text::parse(text).and_then(|config| config.ok_or(KubeconfigError::Empty));
+        let unusable = |problem| vec![ConnectionError::Kubeconfig { file: None, problem }];
+        resolve(&parsed.map_err(unusable)?, context, Vec::new())
     }
 }
 
-/// Where relative paths start.
-#[derive(Clone, Copy)]
-enum Base<'a> {
-    None,
-    Folder(&'a Path),
-}
+/// All problems of the chosen context, which are reported at once.
+#[derive(Default)]
+struct Problems(Vec<ConnectionError>);
 
-impl Base<'_> {
-    fn path(self, field: &'static str, path: &str) -> Result<PathBuf, ConnectionError> {
-        let whole = match self {
-            _ if Path::new(path).is_absolute() => Some(path.into()),
-            Self::Folder(folder) => Some(folder.join(path)),
-            Self::None => None,
-        };
-        // What looks like content may be an odd name after all, if there is a file of that name.
-        if let Some(content) = Content::of(path)
-            && !whole.as_ref().is_some_and(|path: &PathBuf| path.exists())
-        {
-            return Err(ConnectionError::ContentForPath { field, content });
-        }
-        whole.ok_or_else(|| ConnectionError::RelativePath { field, path: path.into() })
+impl Problems {
+    /// Takes what is right, and notes what is wrong.
+    fn take<T>(&mut self, part: Result<T, ConnectionError>) -> Option<T> {
+        part.map_err(|error| self.0.push(error)).ok()
     }
 
-    /// A value that may stand inline as base64 or in a file, with the field it was found in; the
-    /// inline one wins. `fields`: that of the file, that of the data.
-    fn pem(
-        self,
-        fields: [&'static str; 2],
-        data: Option<&str>,
-        path: Option<&str>,
-    ) -> Result<Option<(&'static str, String)>, ConnectionError> {
-        let [for_path, for_data] = fields;
-        let filled = |text: &&str| !text.is_empty();
-        Ok(match (data.filter(filled), path.filter(filled)) {
-            (Some(data), _) => Some((for_data, decode(for_data, data)?)),
-            (None, Some(path)) => Some((for_path, read(for_path, &self.path(for_path, path)?)?)),
-            (None, None) => None,
-        })
+    fn value<T>(&mut self, field: &'static str, part: Result<T, InvalidValue>) -> Option<T> {
+        self.take(part.map_err(|problem| problem.of(field)))
+    }
+
+    fn of_entry<T>(&mut self, what: &'static str, entry: &Named<T>, found: Self) {
+        self.0.extend(found.0.into_iter().map(|error| entry.blamed(what, error)));
     }
 }
 
-/// All that is wrong with the chosen context is told at once. `files`: what was read as one, where
-/// that is several.
+/// `files`: what was read as one kubeconfig, where they are several.
 fn resolve(
     config: &Kubeconfig,
     context: Option<&str>,
     files: Vec<String>,
-) -> Result<Connection, Flaws> {
-    let (name, context) = choose(config, context, files)?;
-    let mut flaws = Flaws::default();
-    let cluster = match entry(&config.clusters, &context.cluster) {
-        None if context.cluster.is_empty() => {
-            flaws.push(ConnectionError::NoCluster { context: name.into() });
-            None
-        }
-        None => {
-            let (what, name) = ("cluster", context.cluster.clone());
-            flaws.push(ConnectionError::Missing { what, name });
-            None
-        }
-        found => found,
-    };
-    let user = context.user.as_deref().filter(|name| !name.is_empty());
-    let (nobody, nowhere) = (Named::default(), Named::default());
-    let who = match user.map(|name| (name, entry(&config.users, name))) {
-        None => &nobody,
-        Some((_, Some(user))) => user,
-        Some((name, None)) => {
-            flaws.push(ConnectionError::Missing { what: "user", name: name.into() });
-            &nobody
-        }
-    };
-
-    let mut wrong = Vec::new();
-    let mut take = Taker(&mut wrong);
-    let trust = cluster.and_then(|it| take.or_note(trust(&it.value, it.base())));
-    let (trust, authority) = trust.unwrap_or_default();
-    let place = cluster.map(|it| &it.value);
-    let server_name = place.and_then(|it| take.or_note(server_name(it))).flatten();
-    let host = place.and_then(|it| take.or_note(host(it)));
-    let proxy = place.and_then(|it| take.or_note(proxy(it))).flatten();
-    let cluster = cluster.unwrap_or(&nowhere);
-    flaws.extend(wrong.drain(..).map(|error| cluster.blamed("cluster", error)));
-
-    let mut take = Taker(&mut wrong);
-    let identity = identity(&who.value, who.base(), &mut take);
-    let auth = auth(&cluster.value, authority.as_deref(), who, &mut take);
-    let impersonation = take.or_note(impersonation(&who.value)).flatten();
-    flaws.extend(wrong.drain(..).map(|error| who.blamed("user", error)));
-
-    match (host, auth) {
-        (Some(host), Some(auth)) if flaws.is_empty() => Ok(Connection {
-            host,
-            auth,
-            tls: Tls { trust, server_name, identity },
-            impersonation,
+) -> Result<Connection, Vec<ConnectionError>> {
+    let (name, context) = choose(config, context, files).map_err(|error| vec![error])?;
+    let mut problems = Problems::default();
+    let cluster = problems.take(match context.cluster.as_str() {
+        "" => Err(ConnectionError::NoCluster { context: name.into() }),
+        name => named(&config.clusters, "cluster", name),
+    });
+    let user_name = filled(&context.user);
+    let user = user_name.map(|name| problems.take(named(&config.users, "user", name)));
+    let place = cluster.and_then(|cluster| Place::of(cluster, &mut problems));
+    let nobody = Named::default();
+    let who = user.flatten().unwrap_or(&nobody);
+    let cluster = cluster.map(|it| &it.value).cloned().unwrap_or_default();
+    let authority = place.as_ref().and_then(|place| place.authority.as_deref());
+    let who = user::who(who, &cluster, authority, &mut problems);
+    match (place, who) {
+        (Some(place), Some(who)) if problems.0.is_empty() => Ok(Connection {
+            host: place.host,
+            auth: who.auth,
+            tls: Tls { identity: who.identity, ..place.tls },
+            impersonation: who.impersonation,
             called: None,
-            user: user.map(ToOwned::to_owned),
-            proxy,
+            user: user_name.map(ToOwned::to_owned),
+            proxy: place.proxy,
         }),
-        _ => Err(flaws),
+        _ => Err(problems.0),
     }
 }
 
@@ -143,17 +96,14 @@ fn choose<'a>(
     files: Vec<String>,
 ) -> Result<(&'a str, &'a ContextEntry), ConnectionError> {
     let contexts = || config.contexts.iter().map(|it| it.name.clone()).collect();
-    let current = config.current_context.as_deref().filter(|name| !name.is_empty());
-    let name = match (context.or(current), config.contexts.as_slice()) {
+    let name = match (context.or(filled(&config.current_context)), config.contexts.as_slice()) {
         (Some(name), _) => name,
         // With a single context there is nothing to choose.
         (None, [only]) => only.name.as_str(),
-        (None, _) => {
-            return Err(ConnectionError::NoContextChosen { contexts: contexts(), files });
-        }
+        (None, _) => return Err(ConnectionError::NoContextChosen { contexts: contexts(), files }),
     };
     match find(&config.contexts, name) {
-        Some(context) => Ok((name, context)),
+        Some(context) => Ok((name, &context.value)),
         None => {
             let (name, contexts) = (name.into(), contexts());
             Err(ConnectionError::UnknownContext { name, contexts, files })
@@ -161,66 +111,57 @@ fn choose<'a>(
     }
 }
 
-/// Takes what is right, and notes what is wrong.
-struct Taker<'a>(&'a mut Vec<ConnectionError>);
-
-impl Taker<'_> {
-    fn or_note<T>(&mut self, part: Result<T, ConnectionError>) -> Option<T> {
-        part.map_err(|error| self.0.push(error)).ok()
-    }
-}
-
-fn host(cluster: &ClusterEntry) -> Result<Host, ConnectionError> {
-    let server = cluster.server.as_deref().unwrap_or_default();
-    if server.trim().is_empty() {
-        return Err(ConnectionError::BadHost { field: "server", why: "it is not given".into() });
-    }
-    server.parse().map_err(|error| match error {
-        ConnectionError::BadHost { why, .. } => ConnectionError::BadHost { field: "server", why },
-        other => other,
-    })
-}
-
-fn server_name(cluster: &ClusterEntry) -> Result<Option<String>, ConnectionError> {
-    let name = cluster.tls_server_name.as_deref().filter(|name| !name.is_empty());
-    name.map(|name| tls::server_name("tls-server-name", name)).transpose()
-}
-
-fn proxy(cluster: &ClusterEntry) -> Result<Option<Secret>, ConnectionError> {
-    let proxy = cluster.proxy_url.as_deref().filter(|url| !url.is_empty()).map(Secret::from);
-    if let Some(proxy) = &proxy {
-        Route::check("proxy-url", proxy)?;
-    }
-    Ok(proxy)
-}
-
-fn entry<'a, T>(entries: &'a [Named<T>], name: &str) -> Option<&'a Named<T>> {
+fn find<'a, T>(entries: &'a [Named<T>], name: &str) -> Option<&'a Named<T>> {
     entries.iter().find(|it| it.name == name)
 }
 
-fn find<'a, T>(entries: &'a [Named<T>], name: &str) -> Option<&'a T> {
-    entry(entries, name).map(|it| &it.value)
+fn named<'a, T>(
+    entries: &'a [Named<T>],
+    what: &'static str,
+    name: &str,
+) -> Result<&'a Named<T>, ConnectionError> {
+    find(entries, name).ok_or_else(|| ConnectionError::Missing { what, name: name.into() })
 }
 
-/// Whom to trust, and the authority by itself for a plugin that asked to be told of it.
-fn trust(
-    cluster: &ClusterEntry,
-    base: Base<'_>,
-) -> Result<(Trust, Option<String>), ConnectionError> {
+/// A cluster of a kubeconfig.
+struct Place {
+    host: Host,
+    tls: Tls,
+    proxy: Option<Secret>,
+    /// The authority by itself, for a plugin that asked for it.
+    authority: Option<String>,
+}
+
+impl Place {
+    fn of(entry: &Named<ClusterEntry>, problems: &mut Problems) -> Option<Self> {
+        let (cluster, mut found) = (&entry.value, Problems::default());
+        let trust = found.take(trust(cluster, &Base::of(entry)));
+        let server_name = filled(&cluster.tls_server_name).map(tls::server_name).transpose();
+        let server_name = found.value("tls-server-name", server_name);
+        let host = found.value("server", cluster.server.as_deref().unwrap_or_default().parse());
+        let proxy = filled(&cluster.proxy_url).map(Secret::from);
+        let proxy = proxy.map(|proxy| Route::check(&proxy).map(|()| proxy)).transpose();
+        let proxy = found.value("proxy-url", proxy);
+        problems.of_entry("cluster", entry, found);
+        let (trust, authority) = trust?;
+        let tls = Tls { trust, server_name: server_name?, identity: None };
+        Some(Self { host: host?, tls, proxy: proxy?, authority })
+    }
+}
+
+/// The trust in the server, and the authority by itself.
+fn trust(cluster: &ClusterEntry, base: &Base) -> Result<(Trust, Option<String>), ConnectionError> {
     const FIELDS: [&str; 2] = ["certificate-authority", "certificate-authority-data"];
-    let data = cluster.certificate_authority_data.as_deref();
-    let authority = base.pem(FIELDS, data, cluster.certificate_authority.as_deref())?;
+    let (path, data) = (&cluster.certificate_authority, &cluster.certificate_authority_data);
+    let authority = base.pem(FIELDS, path, data)?;
     if let Some((field, pem)) = &authority {
-        tls::authorities(field, pem)?;
+        tls::authorities(pem).map_err(|problem| problem.of(field))?;
     }
     let authority = authority.map(|(_, pem)| pem);
     let trust = match (&authority, cluster.insecure_skip_tls_verify) {
         // kubectl refuses the pair too: one of the two is not meant.
         (Some(_), true) => {
-            return Err(ConnectionError::BadValue {
-                field: "insecure-skip-tls-verify",
-                why: "it cannot stand beside a `certificate-authority`".into(),
-            });
+            return Err(InvalidValue::InsecureWithAuthority.of("insecure-skip-tls-verify"));
         }
         (None, true) => Trust::Anyone,
         (Some(pem), false) => Trust::Authorities(pem.clone()),
@@ -229,22 +170,57 @@ fn trust(
     Ok((trust, authority))
 }
 
-fn decode(field: &'static str, data: &str) -> Result<String, ConnectionError> {
-    let packed: String = data.split_ascii_whitespace().collect();
-    let decoded = BASE64.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    let why = if data.contains("-----BEGIN ") {
-        "it is PEM, and must be the base64 of it"
-    } else {
-        "it is not base64 of PEM"
-    };
-    decoded.ok_or_else(|| ConnectionError::BadValue { field, why: why.into() })
+/// The folder where relative paths start; a text has none.
+struct Base(Option<PathBuf>);
+
+impl Base {
+    fn of<T>(entry: &Named<T>) -> Self {
+        let file = entry.file.as_deref().map(files::at_home);
+        Self(file.map(|file| file.parent().unwrap_or(Path::new("")).to_owned()))
+    }
+
+    fn path(&self, field: &'static str, path: &str) -> Result<PathBuf, ConnectionError> {
+        let whole = match &self.0 {
+            _ if Path::new(path).is_absolute() => Some(path.into()),
+            folder => folder.as_ref().map(|folder| folder.join(path)),
+        };
+        // A text that looks like content may be an odd name after all, if there is a file of that name.
+        if let Some(content) = Sensitive::of(path)
+            && !whole.as_ref().is_some_and(|path: &PathBuf| path.exists())
+        {
+            return Err(ConnectionError::ContentForPath { field, content });
+        }
+        whole.ok_or_else(|| ConnectionError::RelativePath { field, path: path.into() })
+    }
+
+    /// A value that may be in a file or inline as base64, with the field it was found in; the inline
+    /// one wins. `fields`: that of the file, that of the data.
+    fn pem(
+        &self,
+        fields: [&'static str; 2],
+        path: &Option<String>,
+        data: &Option<String>,
+    ) -> Result<Option<(&'static str, String)>, ConnectionError> {
+        let [for_path, for_data] = fields;
+        let found = match (filled(data), filled(path)) {
+            (Some(data), _) => {
+                let packed: String = data.split_ascii_whitespace().collect();
+                let pem = BASE64.decode(packed).ok().and_then(|it| String::from_utf8(it).ok());
+                (for_data, pem.ok_or_else(|| InvalidValue::NotBase64.of(for_data))?)
+            }
+            (None, Some(path)) => {
+                let path = self.path(for_path, path)?;
+                let pem = file::read(&path, file::LARGEST_PART);
+                (for_path, pem.map_err(|cause| unreadable(for_path, &path, cause))?)
+            }
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(found))
+    }
 }
 
-fn read(field: &'static str, path: &Path) -> Result<String, ConnectionError> {
-    file::read(path, file::LARGEST_PART).map_err(|cause| {
-        let path = path.display().to_string();
-        ConnectionError::UnreadableFile { field, path, cause }
-    })
+fn unreadable(field: &'static str, path: &Path, cause: file::Unreadable) -> ConnectionError {
+    ConnectionError::UnreadableFile { field, path: path.display().to_string(), cause }
 }
 
 #[cfg(test)]

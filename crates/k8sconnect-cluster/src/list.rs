@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::address::Within;
 use crate::call::{Call, Reply};
 use crate::cluster::Cluster;
-use crate::error::{Error, Excess};
+use crate::error::{BadAnswer, Error, Excess};
 use crate::kinds::Kind;
 
 /// Which objects of a kind. Both selectors in the server's own syntax.
@@ -117,9 +117,9 @@ impl Cluster {
                 }
             }
         }
-        pages.listed(kind).map_err(|error| {
-            self.bad_answer(&call, &format!("unreadable JSON in an item ({error})"))
-        })
+        pages
+            .listed(kind)
+            .map_err(|error| self.bad_answer(&call, BadAnswer::Json(error.to_string())))
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::address::Location;
 use crate::call::{Call, Content, Reply};
 use crate::cluster::Cluster;
-use crate::error::Error;
+use crate::error::{BadAnswer, Error};
 use crate::retry::Repeat;
 
 /// An object as the server holds it (or, in a dry-run, would hold it), and what it said beside.
@@ -174,7 +174,7 @@ impl Cluster {
     pub(crate) fn answer(&self, call: &Call, reply: Reply) -> Result<Answer, Error> {
         let object: Value = self.decode(call, &reply)?;
         if !object.is_object() {
-            return Err(self.bad_answer(call, "JSON that is no object"));
+            return Err(self.bad_answer(call, BadAnswer::Shape));
         }
         Ok(Answer { object, warnings: reply.warnings })
     }

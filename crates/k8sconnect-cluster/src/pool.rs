@@ -1,9 +1,9 @@
 //! One cluster per distinct connection, for as long as the process lives.
 //!
 //! Ten resources that start at once with the same connection get the same client, the same run
-//! of a credential plugin and the same discovery. The key is a digest of everything a connection
-//! is: a host alone would hand one user's client to another. What it is called is none of that, so
-//! that two names for one connection share it too; each handle keeps its name for errors.
+//! of a credential plugin and the same discovery. The key is the whole connection: a host alone would
+//! hand one user's client to another. Its name in the configuration is no part of the key, so that two
+//! names for one connection share a client; each handle keeps its name for errors.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::stop::Stop;
 
 #[derive(Default)]
 pub struct Pool {
-    clusters: Mutex<HashMap<[u8; 32], Cluster>>,
+    clusters: Mutex<HashMap<Connection, Cluster>>,
     stop: Stop,
 }
 
@@ -24,14 +24,14 @@ impl Pool {
     /// that a caller does not change when a connection one day needs asking to be resolved.
     pub async fn cluster(&self, connection: &Connection) -> Result<Arc<Cluster>, Error> {
         let mut clusters = self.clusters.lock().unwrap_or_else(PoisonError::into_inner);
-        let digest = connection.digest();
-        if let Some(cluster) = clusters.get(&digest) {
+        let key = Connection { called: None, ..connection.clone() };
+        if let Some(cluster) = clusters.get(&key) {
             return Ok(Arc::new(cluster.called(connection.called.as_deref())));
         }
         // Building one takes microseconds, so that the lock may be held: two callers never build
         // it twice.
         let cluster = Cluster::new(connection, self.stop.clone())?;
-        clusters.insert(digest, cluster.clone());
+        clusters.insert(key, cluster.clone());
         Ok(Arc::new(cluster))
     }
 
@@ -45,6 +45,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::InvalidValue;
 
     #[tokio::test]
     async fn equal_connections_share_a_cluster_and_others_do_not() {
@@ -66,15 +67,16 @@ mod tests {
         connection.called = Some("main".into());
         let main = pool.cluster(&connection).await.unwrap();
         assert!(east.is_shared_with(&main));
-        assert_eq!(east.server().to_string(), "`https://127.0.0.1:6443` (`east`)");
-        assert_eq!(main.server().to_string(), "`https://127.0.0.1:6443` (`main`)");
+        assert_eq!(east.server().called.as_deref(), Some("east"));
+        assert_eq!(main.server().called.as_deref(), Some("main"));
     }
 
     #[tokio::test]
     async fn a_broken_authority_is_told_before_anything_is_asked() {
         let mut connection = Connection::to("https://127.0.0.1:6443".parse().unwrap());
         connection.tls.trust = crate::Trust::Authorities("not PEM".into());
-        let error = Pool::default().cluster(&connection).await.err().unwrap().to_string();
-        assert!(error.contains("`certificate-authority` cannot be used"), "{error}");
+        let error = Pool::default().cluster(&connection).await.err();
+        let wrong = InvalidValue::NotCertificate(None).of("certificate-authority");
+        assert!(matches!(&error, Some(Error::Connection(it)) if *it == wrong), "{error:?}");
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::error::Trouble;
+use crate::error::NetworkError;
 use crate::standing::Regard;
 
 /// What happens if the server carries a request out twice.
@@ -27,11 +27,11 @@ pub enum Repeat {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The request did not leave, or the server said that it did not take it.
-    Unsent(Trouble),
+    Unsent(NetworkError),
     /// Nothing was tried, since somebody waited in vain a moment ago.
-    Remembered(Trouble),
+    Remembered(NetworkError),
     /// It may have arrived; the answer did not.
-    Lost(Trouble),
+    Lost(NetworkError),
     /// No answer in the time an attempt may take.
     Late,
 }
@@ -119,10 +119,10 @@ impl Attempts {
             (Ending::Answered { status, .. }, Repeat::Harmless) => matches!(status, 502..=504),
             (Ending::Answered { .. }, Repeat::OnlyIfUnsent) => false,
             (Ending::LeaderChanged, repeat) => repeat == Repeat::Harmless,
-            (Ending::Failed(Failure::Unsent(trouble) | Failure::Remembered(trouble)), _) => {
-                !trouble.is_lasting()
+            (Ending::Failed(Failure::Unsent(cause) | Failure::Remembered(cause)), _) => {
+                !cause.is_lasting()
             }
-            (Ending::Failed(Failure::Lost(trouble)), Repeat::Harmless) => !trouble.is_lasting(),
+            (Ending::Failed(Failure::Lost(cause)), Repeat::Harmless) => !cause.is_lasting(),
             (Ending::Failed(Failure::Late), Repeat::Harmless) => true,
             (Ending::Failed(_), Repeat::OnlyIfUnsent) => false,
         }
@@ -139,6 +139,7 @@ impl Attempts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::TlsError;
 
     fn after(repeat: Repeat, ending: Ending<'_>) -> Option<Duration> {
         let now = Instant::now();
@@ -186,18 +187,18 @@ mod tests {
 
     #[test]
     fn a_lost_answer_is_repeated_only_where_twice_does_no_harm() {
-        let lost = Failure::Lost(Trouble::Closed);
+        let lost = Failure::Lost(NetworkError::Closed);
         assert!(after(Repeat::Harmless, Ending::Failed(&lost)).is_some());
         assert!(after(Repeat::OnlyIfUnsent, Ending::Failed(&lost)).is_none());
         assert!(after(Repeat::Harmless, Ending::Failed(&Failure::Late)).is_some());
         assert!(after(Repeat::OnlyIfUnsent, Ending::Failed(&Failure::Late)).is_none());
-        let unsent = Failure::Unsent(Trouble::Refused);
+        let unsent = Failure::Unsent(NetworkError::Refused);
         assert!(after(Repeat::OnlyIfUnsent, Ending::Failed(&unsent)).is_some());
     }
 
     #[test]
     fn a_certificate_does_not_get_better_by_asking_again() {
-        let failure = Failure::Unsent(Trouble::UnknownAuthority);
+        let failure = Failure::Unsent(NetworkError::Tls(TlsError::UnknownAuthority));
         assert!(after(Repeat::Harmless, Ending::Failed(&failure)).is_none());
     }
 
@@ -228,7 +229,7 @@ mod tests {
     fn a_server_never_reached_is_given_up_within_seconds() {
         let now = Instant::now();
         let attempts = Attempts::new(Repeat::Harmless, now, now + Duration::from_secs(30));
-        let refused = Failure::Unsent(Trouble::Refused);
+        let refused = Failure::Unsent(NetworkError::Refused);
         let later = now + Duration::from_secs(6);
         assert!(attempts.pause(Ending::Failed(&refused), Regard::Known, later).is_some());
         assert!(attempts.pause(Ending::Failed(&refused), Regard::Stranger, later).is_none());
@@ -238,11 +239,11 @@ mod tests {
     fn what_was_waited_for_in_vain_by_another_is_not_waited_for_again() {
         let now = Instant::now();
         let attempts = Attempts::new(Repeat::Harmless, now, now + Duration::from_secs(30));
-        let remembered = Failure::Remembered(Trouble::Mute);
+        let remembered = Failure::Remembered(NetworkError::NoAnswer);
         assert!(attempts.pause(Ending::Failed(&remembered), Regard::Stranger, now).is_none());
         // A server that has answered before may do so again.
         assert!(attempts.pause(Ending::Failed(&remembered), Regard::Known, now).is_some());
-        let refused = Failure::Unsent(Trouble::Refused);
+        let refused = Failure::Unsent(NetworkError::Refused);
         assert!(attempts.pause(Ending::Failed(&refused), Regard::GivenUp, now).is_none());
     }
 

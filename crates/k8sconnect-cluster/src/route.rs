@@ -6,7 +6,6 @@
 //! the server.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -20,12 +19,12 @@ use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiResolver, Name};
 use hyper_util::client::legacy::connect::proxy::SocksV5;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
-use k8sconnect_core::scrub::Content;
+use k8sconnect_core::scrub::Sensitive;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use crate::connection::Tls;
-use crate::error::{ConnectionError, Proxy, ProxyOrigin, Trouble};
+use crate::connection::{Tls, check_port};
+use crate::error::{ConnectionError, InvalidValue, Known, NetworkError, Proxy};
 use crate::secret::Secret;
 use crate::tls;
 use tunnel::Tunnel;
@@ -85,13 +84,16 @@ impl Route {
         let tcp = Tcp::new(progress.clone());
         let intercept = match proxy {
             None => environments(server, environment::proxy_for(server))?,
-            Some(proxy) => Some((intercept("proxy-url", server, proxy)?, ProxyOrigin::Given)),
+            Some(proxy) => {
+                let found = intercept(server, proxy).map_err(|problem| problem.of("proxy-url"))?;
+                Some((found, None))
+            }
         };
         let (path, proxy) = match intercept {
             None => (Path::Direct(tcp), None),
-            Some((proxy, origin)) => {
+            Some((proxy, variable)) => {
                 let address = address(proxy.uri());
-                (Path::through(&proxy, tcp, tls)?, Some(Proxy { address, origin }))
+                (Path::through(&proxy, tcp, tls)?, Some(Proxy { address, variable }))
             }
         };
         Ok(Self { path, progress, proxy })
@@ -111,30 +113,22 @@ impl Route {
         }
     }
 
-    /// The trouble of a connection that came to nothing, with the proxy where one had let it pass:
-    /// it may be the one that hung up.
-    pub(crate) fn place(&self, trouble: Trouble) -> Trouble {
-        match (trouble, &self.proxy) {
-            (Trouble::Closed, Some(proxy)) => Trouble::ClosedBehind(proxy.clone()),
-            (trouble, _) => trouble,
+    /// The cause of a failed connection, with the proxy where one had let it pass: the proxy may have
+    /// closed it.
+    pub(crate) fn place(&self, cause: NetworkError) -> NetworkError {
+        match (cause, &self.proxy) {
+            (NetworkError::Closed, Some(proxy)) => NetworkError::ClosedBehind(proxy.clone()),
+            (cause, _) => cause,
         }
     }
 
     /// Whether a proxy can be used at all, before anything is asked of it.
-    pub(crate) fn check(field: &'static str, proxy: &Secret) -> Result<(), ConnectionError> {
-        let intercept = intercept(field, &Uri::from_static("https://host"), proxy)?;
-        // What follows the name is a port, or nothing that was meant.
-        if let Some(authority) = intercept.uri().authority() {
-            let address = authority.as_str().rsplit('@').next().unwrap_or_default();
-            let after = address.get(authority.host().len()..).unwrap_or_default();
-            if !after.is_empty() && authority.port_u16().is_none_or(|port| port == 0) {
-                let why = "its port is not a number from 1 to 65535".into();
-                return Err(ConnectionError::BadValue { field, why });
-            }
-        }
+    pub(crate) fn check(proxy: &Secret) -> Result<(), InvalidValue> {
+        let intercept = intercept(&Uri::from_static("https://host"), proxy)?;
+        intercept.uri().authority().map_or(Ok(()), check_port)?;
         match intercept.uri().scheme_str() {
             Some("http" | "https" | "socks5" | "socks5h") => Ok(()),
-            _ => Err(unknown_scheme(field)),
+            _ => Err(InvalidValue::ProxyScheme),
         }
     }
 }
@@ -149,19 +143,15 @@ fn address(proxy: &Uri) -> String {
     }
 }
 
-/// What the environment means for a server. A proxy that is named there and cannot be used is not
-/// passed over: whoever named it does not want to go without.
+/// What the environment means for a server, with the variable. A proxy that is named there and cannot
+/// be used is an error: whoever named it does not want to go without.
 fn environments(
     server: &Uri,
     found: Option<(&'static str, Secret)>,
-) -> Result<Option<(Intercept, ProxyOrigin)>, ConnectionError> {
+) -> Result<Option<(Intercept, Option<&'static str>)>, ConnectionError> {
     let Some((name, proxy)) = found else { return Ok(None) };
-    Route::check(name, &proxy)?;
-    let origin = match name {
-        "HTTP_PROXY" => ProxyOrigin::Http,
-        _ => ProxyOrigin::Https,
-    };
-    Ok(Some((intercept(name, server, &proxy)?, origin)))
+    let intercept = Route::check(&proxy).and_then(|()| intercept(server, &proxy));
+    Ok(Some((intercept.map_err(|problem| problem.of(name))?, Some(name))))
 }
 
 impl Path {
@@ -180,7 +170,7 @@ impl Path {
                     None => socks,
                 }))
             }
-            _ => Err(unknown_scheme("proxy-url")),
+            _ => Err(InvalidValue::ProxyScheme.of("proxy-url")),
         }
     }
 }
@@ -190,29 +180,19 @@ fn tunnel<C>(proxy: &Intercept, connector: C) -> Tunnel<C> {
 }
 
 /// What an explicit proxy means for a server: every host goes through it.
-fn intercept(
-    field: &'static str,
-    server: &Uri,
-    proxy: &Secret,
-) -> Result<Intercept, ConnectionError> {
+fn intercept(server: &Uri, proxy: &Secret) -> Result<Intercept, InvalidValue> {
     let rules = Matcher::builder().all(proxy.expose()).build();
-    let bad = |why: &str| ConnectionError::BadValue { field, why: why.into() };
     let intercept = rules.intercept(server);
     let intercept = intercept.ok_or_else(|| match proxy.expose().split_once("://") {
-        Some((_, "" | "/")) => bad("it names no host"),
-        Some(_) => unknown_scheme(field),
-        None => bad("it is not a URL"),
+        Some((_, "" | "/")) => InvalidValue::NoHost,
+        Some(_) => InvalidValue::ProxyScheme,
+        None => InvalidValue::NotUrl,
     })?;
     // The host is named where the proxy does not answer.
-    match intercept.uri().host().and_then(Content::of) {
-        Some(content) => Err(bad(&format!("its host looks like {content}"))),
+    match intercept.uri().host().and_then(Sensitive::of) {
+        Some(content) => Err(InvalidValue::Sensitive(content)),
         None => Ok(intercept),
     }
-}
-
-fn unknown_scheme(field: &'static str) -> ConnectionError {
-    let why = "only `http`, `https`, `socks5` and `socks5h` proxies are known".into();
-    ConnectionError::BadValue { field, why }
 }
 
 impl Service<Uri> for Route {
@@ -231,9 +211,9 @@ impl Service<Uri> for Route {
     fn call(&mut self, server: Uri) -> Self::Future {
         let progress = self.progress.clone();
         let proxy = self.proxy.clone();
-        let by_proxy = move |refusal| match proxy {
-            Some(proxy) => ProxyFailed { proxy, refusal }.into(),
-            None => BoxError::from("there is no proxy"),
+        let by_proxy = move |cause| match proxy {
+            Some(proxy) => Known(NetworkError::Proxy(proxy, Box::new(cause))).into(),
+            None => BoxError::from(Known(cause)),
         };
         let connecting: Self::Future = match &mut self.path {
             Path::Direct(tcp) => {
@@ -251,7 +231,7 @@ impl Service<Uri> for Route {
             Path::Socks(socks) => {
                 let connecting = socks.call(server);
                 Box::pin(async {
-                    let refused = |error| by_proxy(Refusal::below(&error));
+                    let refused = |error| by_proxy(NetworkError::of(&error));
                     Ok(Stream::Http(connecting.await.map_err(refused)?))
                 })
             }
@@ -301,92 +281,51 @@ impl Service<Uri> for Tcp {
     }
 }
 
-/// The proxy, and not the server, was the trouble.
-#[derive(Debug)]
-pub(crate) struct ProxyFailed {
-    pub(crate) proxy: Proxy,
-    pub(crate) refusal: Refusal,
-}
-
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// It wants to know who we are, or does not believe it.
-    Login,
-    Status(u16),
-    /// It could not be talked to.
-    Below(Trouble),
-}
-
-impl Refusal {
-    fn below(error: &(dyn StdError + 'static)) -> Self {
-        Self::Below(Trouble::of(error))
-    }
-}
-
-impl fmt::Display for ProxyFailed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the proxy `{}`: {:?}", self.proxy.address, self.refusal)
-    }
-}
-
-impl StdError for ProxyFailed {}
-
 /// The system's resolver, with its failures marked as such.
 #[derive(Clone)]
 pub(crate) struct Lookup(GaiResolver);
 
 impl Service<Name> for Lookup {
     type Response = GaiAddrs;
-    type Error = LookupFailed;
-    type Future = Pending<GaiAddrs, LookupFailed>;
+    type Error = Known;
+    type Future = Pending<GaiAddrs, Known>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), LookupFailed>> {
-        self.0.poll_ready(context).map_err(LookupFailed)
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Known>> {
+        self.0.poll_ready(context).map_err(not_found)
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
         let looking = self.0.call(name);
-        Box::pin(async { looking.await.map_err(LookupFailed) })
+        Box::pin(async { looking.await.map_err(not_found) })
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct LookupFailed(pub(crate) std::io::Error);
-
-impl fmt::Display for LookupFailed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
+fn not_found(error: std::io::Error) -> Known {
+    Known(NetworkError::NameNotFound(error.to_string()))
 }
-
-impl StdError for LookupFailed {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_proxy_of_another_kind_is_told_with_the_kinds_that_are_known() {
+    fn a_proxy_of_another_kind_is_refused_with_its_cause() {
         let server = Uri::from_static("https://k.example");
-        let told = |proxy: &str| {
-            intercept("proxy_url", &server, &Secret::from(proxy.to_owned())).err().unwrap().why()
-        };
-        assert!(told("ftp://proxy.example").contains("`socks5h`"), "{}", told("ftp://p"));
-        assert!(told("http://").contains("names no host"), "{}", told("http://"));
-        assert!(told("not a url").contains("not a URL"), "{}", told("not a url"));
+        let cause = |proxy: &str| intercept(&server, &Secret::from(proxy)).err();
+        assert_eq!(cause("ftp://proxy.example"), Some(InvalidValue::ProxyScheme));
+        assert_eq!(cause("http://"), Some(InvalidValue::NoHost));
+        assert_eq!(cause("not a url"), Some(InvalidValue::NotUrl));
     }
 
     #[test]
-    fn a_proxy_in_the_environment_that_cannot_be_used_is_told_with_its_variable() {
+    fn a_proxy_in_the_environment_that_cannot_be_used_is_refused_with_its_variable() {
         let server = Uri::from_static("https://k.example");
-        let told = |proxy: &str| {
-            let found = ("HTTPS_PROXY", Secret::from(proxy.to_owned()));
-            environments(&server, Some(found)).err().map(|error| error.to_string())
-        };
-        for unknown in ["gopher://p.example", "socks4://p.example"] {
-            let error = told(unknown).unwrap();
-            assert!(error.contains("`HTTPS_PROXY`") && error.contains("`NO_PROXY`"), "{error}");
+        let refused =
+            |proxy: &str| environments(&server, Some(("HTTPS_PROXY", Secret::from(proxy)))).err();
+        let unknown = InvalidValue::ProxyScheme.of("HTTPS_PROXY");
+        for scheme in ["gopher", "socks4"] {
+            assert_eq!(refused(&format!("{scheme}://p.example")).as_ref(), Some(&unknown));
         }
-        assert_eq!(told("p.example:3128"), None);
+        assert_eq!(refused("p.example:3128"), None);
     }
 }

@@ -1,9 +1,13 @@
 //! A string that must not be seen: tokens, passwords, keys, the environment of a plugin.
 //!
-//! It can be compared and digested, and it can be handed to the wire by [`Secret::expose`]; it
+//! It can be compared and hashed, and it can be handed to the wire by [`Secret::expose`]; it
 //! has no `Display` and no `Serialize`, and its `Debug` says nothing, not even its length.
 
 use std::fmt;
+
+use http::HeaderValue;
+
+use crate::error::InvalidValue;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Secret(String);
@@ -16,6 +20,14 @@ impl Secret {
     /// The text itself, for the one place that needs it.
     pub fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// A header of this scheme, which stays out of every `Debug` and out of HTTP/2's header tables.
+    pub(crate) fn header(&self, scheme: &str) -> Result<HeaderValue, InvalidValue> {
+        let value = HeaderValue::from_str(&format!("{scheme} {}", self.0.trim()));
+        let mut value = value.map_err(|_| InvalidValue::Header)?;
+        value.set_sensitive(true);
+        Ok(value)
     }
 }
 

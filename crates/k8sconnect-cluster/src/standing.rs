@@ -161,14 +161,14 @@ mod tests {
     use k8sconnect_core::rejection::Status;
 
     use super::*;
-    use crate::error::Trouble;
+    use crate::error::NetworkError;
 
     const PATH: &str = "/api/v1/namespaces/a/secrets/b";
     const WAITED: Duration = Duration::from_secs(5);
 
     fn dead() -> Error {
         let host = "https://k.example".into();
-        Error::Unreachable { host, trouble: Trouble::Refused, attempts: 7 }
+        Error::Unreachable { host, cause: NetworkError::Refused, attempts: 7 }
     }
 
     fn late() -> Error {

@@ -14,91 +14,133 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::sign::{CertifiedKey, SigningKey, SingleCertAndKey};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
-use crate::connection::{Identity, Tls, Trust};
-use crate::error::ConnectionError;
+use crate::connection::{ClientCertificate, Tls, Trust};
+use crate::error::{ConnectionError, InvalidValue};
 use crate::secret::Secret;
-use nature::Nature;
 
 mod der;
-mod nature;
 
-/// `identity` is the connection's own or one that a plugin brought.
+type Verifier = rustls_platform_verifier::Verifier;
+
+const AUTHORITY: &str = "certificate-authority";
+
+/// `shown` is the connection's own certificate or one that a plugin brought.
 pub(crate) fn client_config(
     tls: &Tls,
-    identity: Option<&Identity>,
+    shown: Option<&ClientCertificate>,
 ) -> Result<ClientConfig, ConnectionError> {
-    let unusable =
-        |error: rustls::Error| ConnectionError::BadValue { field: "tls", why: error.to_string() };
-    let config = ClientConfig::builder_with_provider(provider())
-        .with_safe_default_protocol_versions()
-        .map_err(unusable)?
-        .dangerous()
-        .with_custom_certificate_verifier(verifier(&tls.trust)?);
-    let mut config = match identity {
-        None => config.with_no_client_auth(),
-        Some(identity) => {
-            let shown = certified("client-certificate", "client-key", identity)?;
-            let shown = SingleCertAndKey::from(shown);
-            config.with_client_cert_resolver(Arc::new(shown))
+    let verifier: Arc<dyn ServerCertVerifier> = match &tls.trust {
+        Trust::System => system_verifier()?,
+        Trust::Anyone => Arc::new(Anyone(provider())),
+        Trust::Authorities(pem) => {
+            let roots = authorities(pem).map_err(|problem| problem.of(AUTHORITY))?;
+            let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), provider());
+            verifier.build().map_err(|error| InvalidValue::Tls(error.to_string()).of(AUTHORITY))?
         }
     };
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let shown = shown.map(|it| certified(["client-certificate", "client-key"], it)).transpose()?;
+    config(verifier, shown, &[b"h2", b"http/1.1"])
+}
+
+/// For the proxy that leads to a server. Its certificate may be signed by an authority of the cluster
+/// or of the machine. `insecure` is about the server alone: the proxy is sent credentials of its own.
+/// It is spoken to in HTTP/1.1, whatever the server speaks.
+pub(crate) fn proxy_config(tls: &Tls) -> Result<ClientConfig, ConnectionError> {
+    let verifier = match &tls.trust {
+        Trust::System | Trust::Anyone => system_verifier()?,
+        Trust::Authorities(pem) => {
+            let more = certificates(pem).map_err(|problem| problem.of(AUTHORITY))?;
+            let both = Verifier::new_with_extra_roots(more, provider());
+            Arc::new(both.map_err(|error| InvalidValue::Tls(error.to_string()).of(AUTHORITY))?)
+        }
+    };
+    config(verifier, None, &[b"http/1.1"])
+}
+
+fn config(
+    verifier: Arc<dyn ServerCertVerifier>,
+    shown: Option<CertifiedKey>,
+    protocols: &[&[u8]],
+) -> Result<ClientConfig, ConnectionError> {
+    let config = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| InvalidValue::Tls(error.to_string()).of(AUTHORITY))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier);
+    let mut config = match shown {
+        None => config.with_no_client_auth(),
+        Some(shown) => config.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(shown))),
+    };
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     Ok(config)
 }
 
-/// For the proxy that leads to a server. It may be of the server's own house or of the machine's,
-/// so either's authorities will do. Whoever trusts any server has said nothing of the proxy, which
-/// is shown a login of its own. It is spoken to in HTTP/1.1, whatever the server speaks.
-pub(crate) fn proxy_config(tls: &Tls) -> Result<ClientConfig, ConnectionError> {
-    let verifier: Arc<dyn ServerCertVerifier> = match (&tls.trust, system_verifier()) {
-        (Trust::Authorities(_), Ok(system)) => {
-            Arc::new(Either { own: verifier(&tls.trust)?, system })
-        }
-        (Trust::Authorities(_), Err(_)) => verifier(&tls.trust)?,
-        (Trust::System | Trust::Anyone, system) => system?,
-    };
-    let unusable =
-        |error: rustls::Error| ConnectionError::BadValue { field: "tls", why: error.to_string() };
-    let mut config = ClientConfig::builder_with_provider(provider())
-        .with_safe_default_protocol_versions()
-        .map_err(unusable)?
-        .dangerous()
-        .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(config)
+/// A certificate with its key. `fields`: where each stands.
+pub(crate) fn certified(
+    fields: [&'static str; 2],
+    shown: &ClientCertificate,
+) -> Result<CertifiedKey, ConnectionError> {
+    let [certificate_field, key_field] = fields;
+    let chain =
+        certificates(&shown.certificate).map_err(|problem| problem.of(certificate_field))?;
+    let key = key(&shown.key).map_err(|problem| problem.of(key_field))?;
+    paired(chain, key).map_err(|problem| problem.of(key_field))
 }
 
 /// Put together by hand, because rustls' own way refuses version 1 certificates, which a plain
 /// `openssl x509 -req` makes and which Kubernetes takes.
-pub(crate) fn certified(
-    certificate_field: &'static str,
-    key_field: &'static str,
-    identity: &Identity,
-) -> Result<CertifiedKey, ConnectionError> {
-    let chain = certificates(certificate_field, &identity.certificate)?;
-    let key = key(key_field, &identity.key)?;
-    let shown = chain.first().and_then(|own| der::public_key(own));
-    let shown = shown.ok_or_else(|| no_certificate(certificate_field))?;
-    if key.public_key().is_some_and(|held| held.as_ref() != shown) {
-        return Err(ConnectionError::WrongKey { field: key_field });
+pub(crate) fn paired(
+    chain: Vec<CertificateDer<'static>>,
+    key: Arc<dyn SigningKey>,
+) -> Result<CertifiedKey, InvalidValue> {
+    let own = chain.first().and_then(|own| der::public_key(own));
+    let own = own.ok_or(InvalidValue::NotCertificate(None))?;
+    match key.public_key() {
+        Some(held) if held.as_ref() != own => Err(InvalidValue::OtherKey),
+        _ => Ok(CertifiedKey::new(chain, key)),
     }
-    Ok(CertifiedKey::new(chain, key))
 }
 
-pub(crate) fn key(
-    field: &'static str,
-    pem: &Secret,
-) -> Result<Arc<dyn SigningKey>, ConnectionError> {
-    let why = "it is not a private key in PEM (PKCS#8, PKCS#1 or SEC1, not encrypted)";
+pub(crate) fn key(pem: &Secret) -> Result<Arc<dyn SigningKey>, InvalidValue> {
     // The parser's error may quote the text, and the text is the key.
     PrivateKeyDer::from_pem_slice(pem.expose().as_bytes())
         .ok()
         .and_then(|key| provider().key_provider.load_private_key(key).ok())
         .ok_or_else(|| {
-            let mistaken = Nature::of(pem.expose()).and_then(|nature| nature.for_key(field));
-            mistaken.unwrap_or_else(|| ConnectionError::BadValue { field, why: why.into() })
+            let is_other =
+                |it: &String| !it.ends_with("PRIVATE KEY") || it.starts_with("ENCRYPTED");
+            InvalidValue::NotPrivateKey(label(pem.expose()).filter(is_other))
         })
+}
+
+pub(crate) fn authorities(pem: &str) -> Result<RootCertStore, InvalidValue> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(pem)? {
+        roots.add(certificate).map_err(|error| InvalidValue::Tls(error.to_string()))?;
+    }
+    Ok(roots)
+}
+
+pub(crate) fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, InvalidValue> {
+    let found = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
+    let found = found.map_err(|_| InvalidValue::NotPem)?;
+    match found.is_empty() || found.iter().any(|one| der::public_key(one).is_none()) {
+        true => Err(InvalidValue::NotCertificate(label(pem).filter(|_| found.is_empty()))),
+        false => Ok(found),
+    }
+}
+
+/// The first label in a text of PEM. Anything but capitals, digits and spaces is no label.
+fn label(pem: &str) -> Option<String> {
+    let label = pem.split_once("-----BEGIN ")?.1.split_once("-----")?.0;
+    let is_label = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == ' ';
+    (label.len() < 40 && label.chars().all(is_label)).then(|| label.to_owned())
+}
+
+/// The name that a server's certificate must carry.
+pub(crate) fn server_name(text: &str) -> Result<String, InvalidValue> {
+    ServerName::try_from(text).map_err(|_| InvalidValue::ServerName)?;
+    Ok(text.to_owned())
 }
 
 fn provider() -> Arc<CryptoProvider> {
@@ -106,80 +148,10 @@ fn provider() -> Arc<CryptoProvider> {
     PROVIDER.get_or_init(|| Arc::new(aws_lc_rs::default_provider())).clone()
 }
 
-fn verifier(trust: &Trust) -> Result<Arc<dyn ServerCertVerifier>, ConnectionError> {
-    match trust {
-        Trust::System => system_verifier(),
-        Trust::Anyone => Ok(Arc::new(Anyone(provider()))),
-        Trust::Authorities(pem) => {
-            let field = "certificate-authority";
-            let roots = authorities(field, pem)?.into();
-            let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider());
-            let unusable = |error: rustls::server::VerifierBuilderError| {
-                ConnectionError::BadValue { field, why: error.to_string() }
-            };
-            Ok(verifier.build().map_err(unusable)?)
-        }
-    }
-}
-
-pub(crate) fn authorities(
-    field: &'static str,
-    pem: &str,
-) -> Result<RootCertStore, ConnectionError> {
-    let mut roots = RootCertStore::empty();
-    for certificate in certificates(field, pem)? {
-        let unusable =
-            |error: rustls::Error| ConnectionError::BadValue { field, why: error.to_string() };
-        roots.add(certificate).map_err(unusable)?;
-    }
-    Ok(roots)
-}
-
-fn system_verifier() -> Result<Arc<dyn ServerCertVerifier>, ConnectionError> {
-    type Verifier = rustls_platform_verifier::Verifier;
-    static VERIFIER: OnceLock<Result<Arc<Verifier>, String>> = OnceLock::new();
-    let verifier = VERIFIER
-        .get_or_init(|| Verifier::new(provider()).map(Arc::new).map_err(|error| error.to_string()));
-    match verifier {
-        Ok(verifier) => Ok(verifier.clone()),
-        Err(why) => Err(ConnectionError::BadValue {
-            field: "certificate-authority",
-            why: format!("none is given, and this machine's own cannot be read: {why}"),
-        }),
-    }
-}
-
-pub(crate) fn certificates(
-    field: &'static str,
-    pem: &str,
-) -> Result<Vec<CertificateDer<'static>>, ConnectionError> {
-    let unusable = |why: &str| ConnectionError::BadValue { field, why: why.into() };
-    let found = CertificateDer::pem_slice_iter(pem.as_bytes()).collect::<Result<Vec<_>, _>>();
-    match found {
-        Ok(found) if found.is_empty() => {
-            let mistaken = Nature::of(pem).and_then(|nature| nature.for_certificate(field));
-            Err(mistaken.unwrap_or_else(|| unusable("there is no certificate in PEM in it")))
-        }
-        Ok(found) if found.iter().any(|one| der::public_key(one).is_none()) => {
-            Err(no_certificate(field))
-        }
-        Ok(found) => Ok(found),
-        Err(_) => Err(unusable("it is not PEM")),
-    }
-}
-
-/// The name that a server's certificate must carry.
-pub(crate) fn server_name(field: &'static str, text: &str) -> Result<String, ConnectionError> {
-    let why = "it is neither a DNS name nor an IP address";
-    match ServerName::try_from(text) {
-        Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err(ConnectionError::BadValue { field, why: why.into() }),
-    }
-}
-
-fn no_certificate(field: &'static str) -> ConnectionError {
-    let why = "what stands in its PEM is no certificate".into();
-    ConnectionError::BadValue { field, why }
+fn system_verifier() -> Result<Arc<Verifier>, ConnectionError> {
+    static VERIFIER: OnceLock<Result<Arc<Verifier>, rustls::Error>> = OnceLock::new();
+    let verifier = VERIFIER.get_or_init(|| Verifier::new(provider()).map(Arc::new)).clone();
+    verifier.map_err(|error| InvalidValue::NoAuthorities(error.to_string()).of(AUTHORITY))
 }
 
 /// `insecure-skip-tls-verify`: any certificate will do, but whoever shows it must hold its key.
@@ -220,51 +192,6 @@ impl ServerCertVerifier for Anyone {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// Good by the one or by the other. Signatures are checked alike by both.
-#[derive(Debug)]
-struct Either {
-    own: Arc<dyn ServerCertVerifier>,
-    system: Arc<dyn ServerCertVerifier>,
-}
-
-impl ServerCertVerifier for Either {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let judged = |by: &Arc<dyn ServerCertVerifier>| {
-            by.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
-        };
-        judged(&self.own).or_else(|refused| judged(&self.system).map_err(|_| refused))
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.own.verify_tls12_signature(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.own.verify_tls13_signature(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.own.supported_verify_schemes()
     }
 }
 

@@ -30,9 +30,9 @@ use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout};
 use tower_service::Service;
 
-use crate::connection::{Connection, Identity};
+use crate::connection::{ClientCertificate, Connection};
 use crate::credentials::Credential;
-use crate::error::{ConnectionError, Trouble};
+use crate::error::{ConnectionError, InvalidValue, NetworkError};
 use crate::retry::Failure;
 use crate::route::{self, Route, Silence};
 use crate::tls;
@@ -42,7 +42,7 @@ use crate::tls;
 pub(crate) struct Transports {
     connection: Connection,
     own: Arc<Transport>,
-    brought: Mutex<Option<(Identity, Arc<Transport>)>>,
+    brought: Mutex<Option<(ClientCertificate, Arc<Transport>)>>,
 }
 
 impl Transports {
@@ -81,7 +81,7 @@ pub(crate) struct Transport {
     /// When it last came to nothing, and why. Whoever waited has done so for all who came meanwhile:
     /// each of them would only wait as long, one after the other. For silence he has done so for
     /// all who ask within the time that he waited.
-    in_vain: Mutex<Option<(Instant, Trouble)>>,
+    in_vain: Mutex<Option<(Instant, NetworkError)>>,
 }
 
 type Stream = MaybeHttpsStream<route::Stream>;
@@ -94,18 +94,16 @@ const PING_LIMIT: Duration = Duration::from_secs(15);
 const LARGEST_HEADERS: u32 = 1 << 20;
 
 impl Transport {
-    fn new(connection: &Connection, identity: Option<&Identity>) -> Result<Self, ConnectionError> {
-        let bad_host =
-            |error: http::Error| ConnectionError::BadHost { field: "host", why: error.to_string() };
-        let server = connection.host.uri("/").map_err(bad_host)?;
+    fn new(
+        connection: &Connection,
+        identity: Option<&ClientCertificate>,
+    ) -> Result<Self, ConnectionError> {
+        let server = connection.host.uri("/").map_err(|_| InvalidValue::NotUrl.of("server"))?;
         let names: Arc<dyn ResolveServerName + Send + Sync> = match &connection.tls.server_name {
             None => Arc::new(DefaultServerNameResolver::default()),
             Some(name) => {
-                let unusable = |_| ConnectionError::BadValue {
-                    field: "tls-server-name",
-                    why: "it is neither a DNS name nor an IP address".into(),
-                };
-                let name = ServerName::try_from(name.clone()).map_err(unusable)?;
+                let name = ServerName::try_from(name.clone())
+                    .map_err(|_| InvalidValue::ServerName.of("tls-server-name"))?;
                 Arc::new(FixedServerNameResolver::new(name))
             }
         };
@@ -140,47 +138,49 @@ impl Transport {
                 Ok(response)
             }
             Err(error) => {
-                let trouble = self.trouble(&error);
+                let cause = self.cause(&error);
                 Err(match error.is_connect() || was_turned_away(&error) {
-                    true => Failure::Unsent(trouble),
-                    false => Failure::Lost(trouble),
+                    true => Failure::Unsent(cause),
+                    false => Failure::Lost(cause),
                 })
             }
         }
     }
 
-    fn trouble(&self, error: &(dyn StdError + 'static)) -> Trouble {
-        let trouble = Trouble::of(error);
+    fn cause(&self, error: &(dyn StdError + 'static)) -> NetworkError {
+        let cause = NetworkError::of(error);
         match self.shows_certificate && !self.has_answered.load(Ordering::Relaxed) {
-            true => trouble.after_certificate(),
-            false => trouble,
+            true => cause.after_certificate(),
+            false => cause,
         }
     }
 
     async fn open(&self, came: Instant) -> Result<Client<Handover, Full<Bytes>>, Failure> {
-        if let Some((when, trouble)) = &*self.in_vain() {
-            if is_silence(trouble) && when.elapsed() < self.patience {
-                return Err(Failure::Remembered(trouble.clone()));
+        if let Some((when, cause)) = &*self.in_vain() {
+            if cause.is_silence() && when.elapsed() < self.patience {
+                return Err(Failure::Remembered(cause.clone()));
             }
             if *when >= came {
-                return Err(Failure::Unsent(trouble.clone()));
+                return Err(Failure::Unsent(cause.clone()));
             }
         }
         self.route.set_out();
         let connecting = self.connector.clone().call(self.server.clone());
         let connected = match timeout(self.patience, connecting).await {
             Ok(connected) => {
-                connected.map_err(|error| self.route.place(self.trouble(error.as_ref())))
+                connected.map_err(|error| self.route.place(self.cause(error.as_ref())))
             }
             Err(_) => Err(match self.route.silence() {
-                Silence::Nobody => Trouble::Silent,
-                Silence::Proxy(proxy) => Trouble::MuteProxy(proxy),
-                Silence::Server => Trouble::Mute,
+                Silence::Nobody => NetworkError::NotAccepted,
+                Silence::Proxy(proxy) => {
+                    NetworkError::Proxy(proxy, Box::new(NetworkError::NoAnswer))
+                }
+                Silence::Server => NetworkError::NoAnswer,
             }),
         };
-        let stream = connected.map_err(|trouble| {
-            *self.in_vain() = Some((Instant::now(), trouble.clone()));
-            Failure::Unsent(trouble)
+        let stream = connected.map_err(|cause| {
+            *self.in_vain() = Some((Instant::now(), cause.clone()));
+            Failure::Unsent(cause)
         })?;
         let http2 = stream.connected().is_negotiated_h2();
         let ready = Arc::new(Mutex::new(Some(stream)));
@@ -195,14 +195,9 @@ impl Transport {
             .build(connector))
     }
 
-    fn in_vain(&self) -> MutexGuard<'_, Option<(Instant, Trouble)>> {
+    fn in_vain(&self) -> MutexGuard<'_, Option<(Instant, NetworkError)>> {
         self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Whether nothing was said, for as long as was waited.
-fn is_silence(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::Silent | Trouble::Mute | Trouble::MuteProxy(_))
 }
 
 /// Whether the server said that it has not begun with a request: a server that rolls over winds its
@@ -246,6 +241,7 @@ impl Service<Uri> for Handover {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Proxy;
 
     const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -262,10 +258,10 @@ mod tests {
         (listener, Transport { patience: PATIENCE, ..transport })
     }
 
-    async fn trouble(transport: &Transport) -> Trouble {
+    async fn cause(transport: &Transport) -> NetworkError {
         let request = Request::new(Full::default());
         match transport.send(request, &AtomicBool::default()).await.unwrap_err() {
-            Failure::Unsent(trouble) | Failure::Remembered(trouble) => trouble,
+            Failure::Unsent(cause) | Failure::Remembered(cause) => cause,
             other => panic!("{other:?}"),
         }
     }
@@ -275,58 +271,57 @@ mod tests {
         for proxy in [None, Some("http"), Some("https"), Some("socks5")] {
             let (listener, transport) = to_nobody(proxy);
             let began = Instant::now();
-            let all = [&transport; 4].map(trouble);
+            let all = [&transport; 4].map(cause);
             let [first, second, third, fourth] = all;
             let all = tokio::join!(first, second, third, fourth);
             assert!(began.elapsed() < PATIENCE * 2, "{proxy:?}: {:?}", began.elapsed());
             assert_eq!((&all.1, &all.2, &all.3), (&all.0, &all.0, &all.0));
-            let why = all.0.why();
-            match proxy {
-                None => assert_eq!(all.0, Trouble::Mute),
-                Some(scheme) => {
-                    let address = listener.local_addr().unwrap();
-                    assert!(why.contains(&format!("`{scheme}://{address}`")), "{why}");
+            let address = listener.local_addr().unwrap();
+            let proxy = proxy.map(|scheme| format!("{scheme}://{address}"));
+            let silent = match proxy {
+                None => NetworkError::NoAnswer,
+                Some(address) => {
+                    let proxy = Proxy { address, variable: None };
+                    NetworkError::Proxy(proxy, Box::new(NetworkError::NoAnswer))
                 }
-            }
-            assert!(!why.contains("hunter2"), "{why}");
+            };
+            assert_eq!(all.0, silent);
         }
     }
 
     #[tokio::test]
     async fn a_connection_that_is_closed_behind_a_proxy_is_told_with_the_proxy() {
         use std::io::{Read, Write};
-        let answers = [
-            (&b""[..], "could not be used. The other side closed"),
-            (b"HTTP/1.1 200 OK\r\n\r\n", "let the connection pass"),
-        ];
-        for (answer, what) in answers {
+        for (answer, lets_pass) in [("", false), ("HTTP/1.1 200 OK\r\n\r\n", true)] {
             let (listener, transport) = to_nobody(Some("http"));
             let address = listener.local_addr().unwrap();
             std::thread::spawn(move || {
                 let (mut stream, _) = listener.accept().unwrap();
                 let _asked = stream.read(&mut [0; 1024]).unwrap();
-                stream.write_all(answer).unwrap();
+                stream.write_all(answer.as_bytes()).unwrap();
             });
-            let trouble = trouble(&transport).await;
-            let (why, advice) = (trouble.why(), trouble.advice());
-            assert!(why.contains(&format!("The proxy `http://{address}`")), "{why}");
-            assert!(why.contains(what) && advice.contains("`proxy_url`"), "{why} {advice}");
+            let proxy = Proxy { address: format!("http://{address}"), variable: None };
+            let expected = match lets_pass {
+                true => NetworkError::ClosedBehind(proxy),
+                false => NetworkError::Proxy(proxy, Box::new(NetworkError::Closed)),
+            };
+            assert_eq!(cause(&transport).await, expected);
         }
     }
 
     #[tokio::test]
     async fn a_server_that_comes_to_itself_is_asked_again() {
         let (_listener, transport) = to_nobody(None);
-        assert_eq!(trouble(&transport).await, Trouble::Mute);
+        assert_eq!(cause(&transport).await, NetworkError::NoAnswer);
         let began = Instant::now();
-        assert_eq!(trouble(&transport).await, Trouble::Mute);
+        assert_eq!(cause(&transport).await, NetworkError::NoAnswer);
         assert!(began.elapsed() < PATIENCE);
         let request = Request::new(Full::default());
         let remembered = transport.send(request, &AtomicBool::default()).await.unwrap_err();
         assert!(matches!(remembered, Failure::Remembered(_)), "{remembered:?}");
         tokio::time::sleep(PATIENCE).await;
         let began = Instant::now();
-        assert_eq!(trouble(&transport).await, Trouble::Mute);
+        assert_eq!(cause(&transport).await, NetworkError::NoAnswer);
         assert!(began.elapsed() >= PATIENCE, "it was given another chance");
     }
 }

@@ -7,9 +7,9 @@
 //! sentence would tell what stood there. A message about an object that hides nothing is shown as
 //! it is.
 
-mod content;
 mod credentials;
 mod forms;
+mod sensitive;
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ use crate::manifest::Manifest;
 use crate::secrecy::Secrecy;
 use forms::forms_of;
 
-pub use content::{Content, quoted};
 pub use credentials::{without_credentials, without_these};
+pub use sensitive::Sensitive;
 
 /// Shorter values also occur inside of ordinary words, and count only where they stand alone.
 const SHORTEST: usize = 4;

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const CRATES: [&str; 1] = ["k8sconnect-core"];
+const CRATES: [&str; 2] = ["k8sconnect-core", "k8sconnect-cluster"];
 
 /// Tests, and sources that still describe in words what they find.
-const EXCEPT: [&str; 4] = ["tests", "specimen.rs", "readiness", "scrub/content.rs"];
+const EXCEPT: [&str; 3] = ["tests", "specimen.rs", "readiness"];
 
-/// Refusals are recognised by these words of the API server.
-const OF_THE_SERVER: [&str; 5] = [
+/// Refusals are recognised by these words of the API server and of TLS.
+const OF_THE_SERVER: [&str; 8] = [
+    "Client sent an HTTP request",
+    "etcdserver: request timed out",
+    "received fatal alert",
     "failed to create typed patch object",
     "strict decoding error",
     "unable to convert unstructured object",
@@ -59,7 +62,7 @@ fn literals(is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let files: Vec<_> =
         CRATES.iter().flat_map(|one| sources(&root.join(one).join("src"))).collect();
-    assert!(files.len() > 50 * CRATES.len(), "{files:?}");
+    assert!(files.len() > 40 * CRATES.len(), "{files:?}");
     let is_excepted = |path: &Path| {
         let path = path.strip_prefix(&root).expect("below the root").to_string_lossy().into_owned();
         EXCEPT.iter().any(|part| path.contains(part))

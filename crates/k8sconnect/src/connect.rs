@@ -145,7 +145,7 @@ fn check_one(cluster: &Value<ClusterModel>, at: AttributePath) -> Result<(), Dia
 /// `None` if it names none.
 pub(crate) fn from_environment() -> Result<Option<KubeconfigFiles>, Diagnostics> {
     match std::env::var("KUBECONFIG") {
-        Ok(list) if !list.is_empty() => KubeconfigFiles::load_from("KUBECONFIG", &list)
+        Ok(list) if !list.is_empty() => KubeconfigFiles::load("KUBECONFIG", &list)
             .map(Some)
             .map_err(|error| messages::import::kubeconfig_unusable(&error).into()),
         _ => Ok(None),

@@ -37,8 +37,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use excerpt::{by_turns, one_line};
+use k8sconnect_cluster::file::Unreadable;
 pub(crate) use k8sconnect_core::projection::ABSENT;
-use k8sconnect_core::scrub::Secrets;
+use k8sconnect_core::scrub::{Secrets, Sensitive};
 
 /// Stands in place of a server's message that must not be shown.
 const WITHHELD: &str = "(the server's message is not shown: it may contain a hidden value)";
@@ -46,6 +47,43 @@ const WITHHELD: &str = "(the server's message is not shown: it may contain a hid
 /// A server's message about an object with these secrets, as far as it may be shown.
 pub(crate) fn quoted(secrets: &Secrets, message: &str) -> String {
     secrets.shown(message).unwrap_or_else(|| WITHHELD.to_owned())
+}
+
+/// A name, a path, an address or a command as it is quoted, unless it may be a credential.
+fn named(text: &str) -> String {
+    match Sensitive::of(text) {
+        Some(kind) => format!("(not shown: it looks like {})", looks_like(kind)),
+        // A line break at the end would not be seen.
+        None if text.contains(char::is_control) => format!("`{}`", text.escape_debug()),
+        None => format!("`{text}`"),
+    }
+}
+
+fn looks_like(kind: Sensitive) -> &'static str {
+    match kind {
+        Sensitive::Pem => "a certificate or a key",
+        Sensitive::Document => "the text of a file",
+        Sensitive::Token => "a token",
+        Sensitive::Scrambled => "a credential",
+    }
+}
+
+/// Why a file cannot be read, as a clause.
+fn unreadable(cause: &Unreadable) -> String {
+    match cause {
+        Unreadable::System { words, .. } => words.clone(),
+        Unreadable::Directory => "it is a directory".to_owned(),
+        Unreadable::NotRegular => "it is not a regular file".to_owned(),
+        Unreadable::Empty => "it is empty".to_owned(),
+        Unreadable::TooLarge { limit } => format!("it has more than {} MiB", limit >> 20),
+        Unreadable::NotText => "it is not text in UTF-8".to_owned(),
+    }
+}
+
+/// Sentences in a row.
+fn joined(sentences: &[&str]) -> String {
+    let sentences: Vec<_> = sentences.iter().filter(|it| !it.is_empty()).copied().collect();
+    sentences.join(" ")
 }
 
 /// Of the server's words, so much is shown of their beginning and of their end.

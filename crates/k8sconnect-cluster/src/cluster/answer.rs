@@ -13,7 +13,7 @@ use k8sconnect_core::time;
 
 use super::Answered;
 use crate::call::Reply;
-use crate::error::{Excess, Trouble};
+use crate::error::{Excess, NetworkError};
 use crate::retry::Failure;
 use crate::warnings::warnings;
 
@@ -33,7 +33,7 @@ pub(super) async fn read(
         let data = match frame.map(hyper::body::Frame::into_data) {
             Ok(Ok(data)) => data,
             Ok(Err(_trailers)) => continue,
-            Err(error) => return Ok(Err(Failure::Lost(Trouble::of(&error)))),
+            Err(error) => return Ok(Err(Failure::Lost(NetworkError::of(&error)))),
         };
         if text.len() + data.len() > largest {
             return Err(Excess::Answer { limit: largest });

@@ -13,7 +13,7 @@ use super::answer::{self, Attempt};
 use super::{Answered, Cluster, Nobody};
 use crate::call::{Call, Reply};
 use crate::credentials::Credential;
-use crate::error::{Error, Trouble};
+use crate::error::{BadAnswer, Error, NetworkError, TlsError};
 use crate::exec;
 use crate::retry::{Attempts, Ending, Failure};
 use crate::standing::Patience;
@@ -78,7 +78,7 @@ impl<'a> Exchange<'a> {
     pub(super) async fn run(mut self) -> Result<Answered, Error> {
         if let Some(error) = self.cluster.shared.standing.foregone(self.whose) {
             let host = self.cluster.host();
-            tracing::debug!(%host, request = self.call.label(), "given up a moment ago");
+            tracing::debug!(%host, request = self.call.label(), "given up");
             return Err(error);
         }
         loop {
@@ -226,15 +226,14 @@ impl<'a> Exchange<'a> {
                 Err(Error::Anonymous { host, user: user.clone(), status: status() })
             }
             (403, None) if self.is_taken_for_nobody(reply) => {
-                Err(Error::LoginIgnored { host, status: status() })
+                Err(Error::CredentialsIgnored { host, status: status() })
             }
             // No API server asks for this; a proxy does that stands where the server should.
-            (407, _) => {
-                Err(self.cluster.bad_answer(self.call, "a proxy's wish for a login (HTTP 407)"))
-            }
+            (407, _) => Err(self.cluster.bad_answer(self.call, BadAnswer::Status(407))),
             _ if !self.cluster.host().is_encrypted() && reply.wants_tls() => {
-                let (trouble, attempts) = (Trouble::WantsTls, self.attempts.made());
-                Err(Error::Unreachable { host, trouble, attempts })
+                let (cause, attempts) =
+                    (NetworkError::Tls(TlsError::WantsTls), self.attempts.made());
+                Err(Error::Unreachable { host, cause, attempts })
             }
             _ => Ok(()),
         }
@@ -258,10 +257,10 @@ impl<'a> Exchange<'a> {
         if self.began.elapsed() > TELL_AFTER {
             tracing::warn!(
                 host = %self.cluster.host(),
-                "`{}` has been tried {} times for {:.0} s; trying again",
-                self.call.label(),
-                self.attempts.made(),
-                self.began.elapsed().as_secs_f64(),
+                request = self.call.label(),
+                attempts = self.attempts.made(),
+                seconds = self.began.elapsed().as_secs(),
+                "trying again"
             );
         }
         tokio::select! {
@@ -303,10 +302,10 @@ impl<'a> Exchange<'a> {
         let attempts = self.attempts.made();
         match failure {
             Failure::Late => Error::Timeout { host, request, waited: self.began.elapsed() },
-            Failure::Unsent(trouble) | Failure::Remembered(trouble) | Failure::Lost(trouble) => {
+            Failure::Unsent(cause) | Failure::Remembered(cause) | Failure::Lost(cause) => {
                 match self.arrival == Arrival::Maybe && self.call.is_write() {
-                    true => Error::AnswerLost { host, request, trouble, attempts },
-                    false => Error::Unreachable { host, trouble, attempts },
+                    true => Error::AnswerLost { host, request, cause, attempts },
+                    false => Error::Unreachable { host, cause, attempts },
                 }
             }
         }

@@ -1,74 +1,64 @@
 //! Kubeconfigs in files, several of them read as one.
 //!
-//! They are brought together as kubectl does it: the first file that has an entry of a name wins
-//! with the whole entry, the first that sets `current-context` with that. A file that is not there,
-//! or empty, says nothing, as long as another one does.
+//! They are merged as kubectl does it: the first file that has an entry of a name wins with the whole
+//! entry, the first that sets `current-context` with that. A file that does not exist, or is empty, is
+//! passed over where another one has something.
 
 use std::path::{Path, PathBuf};
 
-use k8sconnect_core::scrub::Content;
+use k8sconnect_core::scrub::Sensitive;
 
-use super::text::{self, Kubeconfig, Named};
-use super::{find, resolve};
+use super::text::{self, Kubeconfig, Named, filled};
+use super::{find, resolve, unreadable};
 use crate::connection::Connection;
-use crate::error::{ConnectionError, Flaws};
+use crate::error::{ConnectionError, KubeconfigError};
 use crate::file::{self, Unreadable};
 
-/// The kubeconfigs of a list such as `KUBECONFIG` holds.
+/// The kubeconfigs of a list such as `KUBECONFIG` has.
 pub struct KubeconfigFiles {
     files: Vec<(PathBuf, Kubeconfig)>,
 }
 
 impl KubeconfigFiles {
     /// Reads a list of paths, written as the operating system writes lists of paths. A `~/` at the
-    /// start of one is the home folder.
-    pub fn load(list: &str) -> Result<Self, ConnectionError> {
-        Self::load_from("config_path", list)
-    }
-
-    /// The same, of a list that stands elsewhere: in the variable `KUBECONFIG`.
-    pub fn load_from(field: &'static str, list: &str) -> Result<Self, ConnectionError> {
+    /// start of one is the home folder. `field`: where the list is.
+    pub fn load(field: &'static str, list: &str) -> Result<Self, ConnectionError> {
         Self::check(field, list)?;
-        let mut files = Vec::new();
-        let (mut nothing, mut gone) = (None, Vec::new());
+        let (mut files, mut passed_over) = (Vec::new(), Vec::new());
         for path in std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()) {
-            let found = at_home(&path);
-            match file::read(&found, file::LARGEST_PART) {
-                Ok(text) => {
-                    let config = text::parse(&text).map_err(|error| error.in_file(&path))?;
-                    if config.is_empty {
-                        let path = path.display().to_string();
-                        nothing = nothing.or(Some(ConnectionError::EmptyFile { field, path }));
+            let cause = match file::read(&at_home(&path), file::LARGEST_PART) {
+                Ok(text) => match text::parse(&text) {
+                    Ok(Some(config)) => {
+                        files.push((path.clone(), from_file(config, &path)));
                         continue;
                     }
-                    let folder = found.parent().unwrap_or(Path::new(""));
-                    files.push((path.clone(), rooted(config, &path, folder)));
-                }
-                Err(cause) if cause.is_missing() => {
-                    gone.push(path.display().to_string());
-                    nothing = nothing.or(Some(unreadable(field, &path, cause)));
-                }
+                    Ok(None) => Unreadable::Empty,
+                    Err(problem) => {
+                        let file = Some(path.display().to_string());
+                        return Err(ConnectionError::Kubeconfig { file, problem });
+                    }
+                },
+                Err(cause) if cause.is_missing() => cause,
                 Err(cause) => return Err(unreadable(field, &path, cause)),
-            }
+            };
+            passed_over.push((path, cause));
         }
-        match (files.is_empty(), nothing) {
-            (false, _) => Ok(Self { files }),
-            (true, Some(ConnectionError::UnreadableFile { .. })) if gone.len() > 1 => {
-                Err(ConnectionError::NoFiles { field, paths: gone })
-            }
-            (true, Some(nothing)) => Err(nothing),
-            (true, None) => {
-                let why = "its path is empty".into();
-                Err(ConnectionError::BadKubeconfig { file: None, why })
+        match passed_over.as_slice() {
+            _ if !files.is_empty() => Ok(Self { files }),
+            [] => Err(ConnectionError::Kubeconfig { file: None, problem: KubeconfigError::Empty }),
+            [(path, cause)] => Err(unreadable(field, path, cause.clone())),
+            several => {
+                let paths = several.iter().map(|(path, _)| path.display().to_string()).collect();
+                Err(ConnectionError::NoFiles { field, paths })
             }
         }
     }
 
-    /// Refuses what is the text of a kubeconfig, or of something else, and no list of paths. Asks
-    /// for no file.
+    /// Refuses the text of a kubeconfig, or of something else, in place of a list of paths. Asks for no
+    /// file.
     pub fn check(field: &'static str, list: &str) -> Result<(), ConnectionError> {
-        match Content::of(list) {
-            None | Some(Content::Scrambled) => Ok(()),
+        match Sensitive::of(list) {
+            None | Some(Sensitive::Scrambled) => Ok(()),
             Some(content) => Err(ConnectionError::ContentForPath { field, content }),
         }
     }
@@ -92,8 +82,8 @@ impl KubeconfigFiles {
         let home = first_with(&|config| find(&config.contexts, context).is_some());
         let entry = home.and_then(|n| find(&self.files[n].1.contexts, context));
         let one_has_all = entry.is_some_and(|entry| {
-            let user = entry.user.as_deref().filter(|name| !name.is_empty());
-            first_with(&|config| find(&config.clusters, &entry.cluster).is_some()) == home
+            let (cluster, user) = (&entry.value.cluster, filled(&entry.value.user));
+            first_with(&|config| find(&config.clusters, cluster).is_some()) == home
                 && user.is_none_or(|name| {
                     first_with(&|config| find(&config.users, name).is_some()) == home
                 })
@@ -102,30 +92,27 @@ impl KubeconfigFiles {
             Some(n) if one_has_all => vec![&self.files[n].0],
             _ => self.files.iter().map(|(path, _)| path).collect(),
         };
-        // What was split at separators holds none.
+        // No path has a separator, as the list was split at them.
         std::env::join_paths(needed).unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    pub fn connection(self, context: Option<&str>) -> Result<Connection, Flaws> {
+    pub fn connection(self, context: Option<&str>) -> Result<Connection, Vec<ConnectionError>> {
         let files = match self.files.as_slice() {
             [_] => Vec::new(),
             several => several.iter().map(|(path, _)| path.display().to_string()).collect(),
         };
-        let merged = self.files.into_iter().map(|(_, config)| config).reduce(|mut first, later| {
-            first.current_context =
-                first.current_context.filter(|name| !name.is_empty()).or(later.current_context);
+        let configs = self.files.into_iter().map(|(_, config)| config);
+        let merged = configs.reduce(|mut first, later| {
+            if filled(&first.current_context).is_none() {
+                first.current_context = later.current_context;
+            }
             add(&mut first.contexts, later.contexts);
             add(&mut first.clusters, later.clusters);
             add(&mut first.users, later.users);
             first
         });
-        match merged {
-            Some(merged) => resolve(&merged, context, files),
-            None => {
-                let why = "it is empty".into();
-                Err(ConnectionError::BadKubeconfig { file: None, why }.into())
-            }
-        }
+        let empty = || ConnectionError::Kubeconfig { file: None, problem: KubeconfigError::Empty };
+        resolve(&merged.ok_or_else(|| vec![empty()])?, context, files)
     }
 }
 
@@ -137,27 +124,19 @@ fn add<T>(entries: &mut Vec<Named<T>>, later: Vec<Named<T>>) {
     }
 }
 
-/// Each entry knows its file. Relative paths start from the folder of that.
-fn rooted(mut config: Kubeconfig, file: &Path, folder: &Path) -> Kubeconfig {
-    fn root<T>(entries: &mut [Named<T>], file: &Path, folder: &Path) {
-        for entry in entries {
-            (entry.file, entry.folder) = (Some(file.to_owned()), Some(folder.to_owned()));
-        }
-    }
-    root(&mut config.clusters, file, folder);
-    root(&mut config.users, file, folder);
+/// Each entry knows its file.
+fn from_file(mut config: Kubeconfig, file: &Path) -> Kubeconfig {
+    let clusters = config.clusters.iter_mut().map(|entry| &mut entry.file);
+    let users = config.users.iter_mut().map(|entry| &mut entry.file);
+    clusters.chain(users).for_each(|it| *it = Some(file.to_owned()));
     config
 }
 
-fn at_home(path: &Path) -> PathBuf {
+pub(super) fn at_home(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => path.to_owned(),
     }
-}
-
-fn unreadable(field: &'static str, path: &Path, cause: Unreadable) -> ConnectionError {
-    ConnectionError::UnreadableFile { field, path: path.display().to_string(), cause }
 }
 
 #[cfg(test)]
@@ -194,7 +173,7 @@ mod tests {
     fn the_first_file_to_set_a_value_wins() {
         let folder = tempfile::tempdir().unwrap();
         let list = two(folder.path());
-        let files = || KubeconfigFiles::load(&list).unwrap();
+        let files = || KubeconfigFiles::load("KUBECONFIG", &list).unwrap();
         assert_eq!(files().contexts(), ["a", "b"]);
         let a = files().connection(Some("a")).unwrap();
         assert_eq!(a.host.to_string(), "https://first");
@@ -207,35 +186,41 @@ mod tests {
     #[test]
     fn one_file_is_named_where_one_has_all() {
         let folder = tempfile::tempdir().unwrap();
-        let files = KubeconfigFiles::load(&two(folder.path())).unwrap();
+        let files = KubeconfigFiles::load("KUBECONFIG", &two(folder.path())).unwrap();
         assert_eq!(files.needed_for("b"), folder.path().join("second").display().to_string());
         let both = files.needed_for("a");
         assert!(both.contains("first") && both.contains("second"), "{both}");
         assert!(!both.contains("missing"), "{both}");
     }
 
-    #[test]
-    fn files_of_which_none_is_there_are_an_error_that_names_one() {
-        let Err(error) = KubeconfigFiles::load("/nowhere/config") else {
-            panic!("nothing was read")
-        };
-        assert!(error.why().contains("/nowhere/config"), "{error}");
+    fn refused(list: &str) -> ConnectionError {
+        KubeconfigFiles::load("KUBECONFIG", list).err().expect("nothing was read")
     }
 
     #[test]
-    fn of_several_files_all_are_named_where_none_is_there_or_none_has_the_context() {
+    fn files_of_which_none_exists_are_an_error_that_names_them() {
+        let error = refused("/nowhere/config");
+        let ConnectionError::UnreadableFile { path, cause, .. } = &error else {
+            panic!("{error:?}")
+        };
+        assert!(path == "/nowhere/config" && cause.is_missing(), "{error:?}");
         let list = std::env::join_paths(["/nowhere/a", "/nowhere/b"]).unwrap();
-        let error = KubeconfigFiles::load_from("KUBECONFIG", list.to_str().unwrap()).err().unwrap();
-        let told = error.to_string();
-        assert!(told.contains("None of the files in `KUBECONFIG` is there"), "{told}");
-        assert!(told.contains("`/nowhere/a`, `/nowhere/b`"), "{told}");
+        let paths = vec!["/nowhere/a".into(), "/nowhere/b".into()];
+        let none = ConnectionError::NoFiles { field: "KUBECONFIG", paths };
+        assert_eq!(refused(list.to_str().unwrap()), none);
+    }
 
+    #[test]
+    fn of_several_files_all_are_named_where_none_has_the_context() {
         let folder = tempfile::tempdir().unwrap();
-        let files = KubeconfigFiles::load(&two(folder.path())).unwrap();
-        let told = files.connection(Some("c")).unwrap_err().to_string();
+        let loaded = KubeconfigFiles::load("KUBECONFIG", &two(folder.path())).unwrap();
+        let errors = loaded.connection(Some("c")).unwrap_err();
         let path = |name| folder.path().join(name).display().to_string();
-        let both = format!("Together `{}`, `{}` have", path("first"), path("second"));
-        assert!(told.contains(&both), "{told}");
+        let both = [path("first"), path("second")];
+        let [ConnectionError::UnknownContext { files, .. }] = errors.as_slice() else {
+            panic!("{errors:?}")
+        };
+        assert_eq!(*files, both);
     }
 
     #[test]
@@ -243,18 +228,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let empty = folder.path().join("empty");
         std::fs::write(&empty, "# nothing yet\n").unwrap();
-        let Err(error) = KubeconfigFiles::load(&empty.display().to_string()) else {
-            panic!("there is nothing in it")
-        };
-        assert!(error.why().contains(&empty.display().to_string()), "{error}");
+        let error = refused(&empty.display().to_string());
+        let cause = Unreadable::Empty;
+        assert_eq!(error, unreadable("KUBECONFIG", &empty, cause));
 
         let list = format!("{}:{}", empty.display(), two(folder.path()));
-        let connection = KubeconfigFiles::load(&list).unwrap().connection(None).unwrap();
-        assert_eq!(connection.host.to_string(), "https://two");
+        let loaded = KubeconfigFiles::load("KUBECONFIG", &list).unwrap();
+        assert_eq!(loaded.connection(None).unwrap().host.to_string(), "https://two");
     }
 
     #[test]
-    fn what_is_wrong_with_an_entry_is_told_with_its_file() {
+    fn a_problem_of_an_entry_has_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let more = folder.path().join("more");
         std::fs::write(
@@ -266,35 +250,40 @@ mod tests {
         )
         .unwrap();
         let list = format!("{}:{}", two(folder.path()), more.display());
-        let told = |context| {
-            let files = KubeconfigFiles::load(&list).unwrap();
-            files.connection(Some(context)).unwrap_err().to_string()
+        let place = |context| {
+            let files = KubeconfigFiles::load("KUBECONFIG", &list).unwrap();
+            match files.connection(Some(context)).unwrap_err().remove(0) {
+                ConnectionError::Entry { what, name, file, .. } => (what, name, file),
+                other => panic!("{other:?}"),
+            }
         };
-        let file = more.display();
-        assert!(told("c").contains(&format!("See the user `half` in `{file}`.")), "{}", told("c"));
-        assert!(
-            told("d").contains(&format!("See the cluster `odd` in `{file}`.")),
-            "{}",
-            told("d")
-        );
+        let file = Some(more.display().to_string());
+        assert_eq!(place("c"), ("user", "half".into(), file.clone()));
+        assert_eq!(place("d"), ("cluster", "odd".into(), file));
     }
 
     #[test]
     fn of_several_files_the_broken_one_is_named_with_its_entry() {
         let folder = tempfile::tempdir().unwrap();
         let broken = folder.path().join("broken");
-        for (text, told) in [
-            ("users: [{name: joe, user: {token: [hunter2]}}]", "`joe` in `users`"),
-            ("clusters: hunter2", "`clusters` has another shape"),
-            ("contexts: [{context: hunter2}]", "without a name in `contexts`"),
-            ("users: [hunter2", "not YAML"),
+        let shape = |list, entry: Option<&str>| KubeconfigError::Shape {
+            list,
+            entry: entry.map(str::to_owned),
+        };
+        for (text, expected) in [
+            ("users: [{name: joe, user: {token: [hunter2]}}]", Some(shape("users", Some("joe")))),
+            ("clusters: hunter2", Some(shape("clusters", None))),
+            ("contexts: [{context: hunter2}]", Some(shape("contexts", Some("")))),
+            ("users: [hunter2", None),
         ] {
             std::fs::write(&broken, text).unwrap();
-            let list = format!("{}:{}", two(folder.path()), broken.display());
-            let Err(error) = KubeconfigFiles::load(&list) else { panic!("{text} was taken") };
-            let said = error.to_string();
-            assert!(said.contains(&format!("`{}`", broken.display())), "{said}");
-            assert!(said.contains(told) && !said.contains("hunter2"), "{said}");
+            let error = refused(&format!("{}:{}", two(folder.path()), broken.display()));
+            let ConnectionError::Kubeconfig { file, problem } = error else { panic!("{error:?}") };
+            assert_eq!(file, Some(broken.display().to_string()));
+            match expected {
+                Some(expected) => assert_eq!(problem, expected),
+                None => assert!(matches!(problem, KubeconfigError::NotYaml(_)), "{problem:?}"),
+            }
         }
     }
 }

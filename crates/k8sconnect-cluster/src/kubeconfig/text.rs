@@ -10,106 +10,80 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_core::recent::Recent;
-use k8sconnect_core::{scrub, yaml};
+use k8sconnect_core::yaml;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Base;
-use crate::error::ConnectionError;
+use crate::error::{ConnectionError, KubeconfigError};
 
-pub(super) fn parse(text: &str) -> Result<Kubeconfig, ConnectionError> {
+/// `None`: there is nothing but spaces and comments in it.
+pub(super) fn parse(text: &str) -> Result<Option<Kubeconfig>, KubeconfigError> {
     // The same text leads every object to its cluster.
-    static RECENT: Recent<Kubeconfig> = Recent::new();
+    static RECENT: Recent<Option<Kubeconfig>> = Recent::new();
     RECENT.of(text, read).map(Arc::unwrap_or_clone)
 }
 
-fn read(text: &str) -> Result<Kubeconfig, ConnectionError> {
-    let refused = |why: String| ConnectionError::BadKubeconfig { file: None, why };
-    let documents = yaml::parse_stream(text)
-        .map_err(|error| refused(format!("it is not YAML at {}", error.position)))?;
-    let value = match documents.as_slice() {
-        [only] => only.value.clone(),
-        [] => return Ok(Kubeconfig { is_empty: true, ..Kubeconfig::default() }),
-        many => {
-            return Err(refused(format!("it holds {} documents, not one", many.len())));
-        }
+fn read(text: &str) -> Result<Option<Kubeconfig>, KubeconfigError> {
+    let documents =
+        yaml::parse_stream(text).map_err(|error| KubeconfigError::NotYaml(error.position))?;
+    let config = match documents.as_slice() {
+        [] => return Ok(None),
+        [only] => &only.value,
+        many => return Err(KubeconfigError::SeveralDocuments(many.len())),
     };
-    if value.is_null() {
-        return Ok(Kubeconfig { is_empty: true, ..Kubeconfig::default() });
+    match config {
+        Value::Null => Ok(None),
+        Value::Object(_) => Ok(Some(Kubeconfig {
+            current_context: Deserialize::deserialize(&config["current-context"])
+                .map_err(|_| KubeconfigError::Shape { list: "current-context", entry: None })?,
+            contexts: entries(config, "contexts")?,
+            clusters: entries(config, "clusters")?,
+            users: entries(config, "users")?,
+        })),
+        Value::String(text) => Err(mistaken(text)),
+        _ => Err(KubeconfigError::NotAMap),
     }
-    if !value.is_object() {
-        return Err(match value.as_str().and_then(mistaken) {
-            Some(error) => error,
-            None => refused("it is not a map with `clusters`, `users` and `contexts`".into()),
-        });
-    }
-    // serde's complaints quote the offending value, which may be a credential.
-    serde_json::from_value(value.clone()).map_err(|_| {
-        let which = misshapen(&value).unwrap_or_else(|| "an entry in it".into());
-        refused(format!("{which} has another shape than a kubeconfig's"))
-    })
 }
 
 /// What a bare text was given for.
-fn mistaken(text: &str) -> Option<ConnectionError> {
+fn mistaken(text: &str) -> KubeconfigError {
     let packed: String = text.split_ascii_whitespace().collect();
     let unpacked = BASE64.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    if unpacked.is_some_and(|text| text.contains("clusters")) {
-        return Some(ConnectionError::Packed { file: None });
-    }
     let is_path = text.contains(std::path::is_separator) || text.ends_with(".yaml");
-    (is_path && !text.contains(char::is_whitespace)).then_some(ConnectionError::PathForText)
+    match unpacked {
+        Some(text) if text.contains("clusters") => KubeconfigError::Base64,
+        _ if is_path && !text.contains(char::is_whitespace) => KubeconfigError::Path,
+        _ => KubeconfigError::NotAMap,
+    }
 }
 
-/// The entry that cannot be read, by its list and its name.
-fn misshapen(config: &Value) -> Option<String> {
-    fn first<T>(config: &Value, list: &str) -> Option<String>
-    where
-        T: Default + DeserializeOwned,
-    {
-        let entries = match &config[list] {
-            Value::Null => return None,
-            Value::Array(entries) => entries,
-            _ => return Some(format!("`{list}`")),
-        };
-        let reads = |entry: &Value| serde_json::from_value::<Named<T>>(entry.clone()).is_ok();
-        let entry = entries.iter().find(|entry| !reads(entry))?;
-        Some(match entry["name"].as_str() {
-            Some(name) => format!("the entry {} in `{list}`", scrub::quoted(name)),
-            None => format!("an entry without a name in `{list}`"),
+fn entries<T>(config: &Value, list: &'static str) -> Result<Vec<Named<T>>, KubeconfigError>
+where
+    T: Default + DeserializeOwned,
+{
+    let entries = match &config[list] {
+        // kubectl writes `null` for an empty list.
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(entries) => entries,
+        _ => return Err(KubeconfigError::Shape { list, entry: None }),
+    };
+    let read = |entry: &Value| {
+        // serde's complaints quote the offending value, which may be a credential.
+        serde_json::from_value(entry.clone()).map_err(|_| {
+            let name = entry["name"].as_str().unwrap_or_default();
+            KubeconfigError::Shape { list, entry: Some(name.to_owned()) }
         })
-    }
-    first::<ContextEntry>(config, "contexts")
-        .or_else(|| first::<ClusterEntry>(config, "clusters"))
-        .or_else(|| first::<UserEntry>(config, "users"))
+    };
+    entries.iter().map(read).collect()
 }
 
-/// kubectl writes `null` for an empty list, and people for an empty entry.
-#[derive(Clone, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone)]
 pub(super) struct Kubeconfig {
-    /// There is nothing but spaces and comments.
-    #[serde(skip)]
-    pub(super) is_empty: bool,
     pub(super) current_context: Option<String>,
-    #[serde(default, deserialize_with = "nullable")]
     pub(super) contexts: Vec<Named<ContextEntry>>,
-    #[serde(default, deserialize_with = "nullable")]
     pub(super) clusters: Vec<Named<ClusterEntry>>,
-    #[serde(default, deserialize_with = "nullable")]
     pub(super) users: Vec<Named<UserEntry>>,
-}
-
-impl Kubeconfig {
-    /// A text without anything in it is none, where there is no other beside it.
-    pub(super) fn filled(self) -> Result<Self, ConnectionError> {
-        if self.is_empty {
-            let why = "it is empty".into();
-            return Err(ConnectionError::BadKubeconfig { file: None, why });
-        }
-        Ok(self)
-    }
 }
 
 /// Lists in a kubeconfig are maps in disguise: a name, and the value under the entry's own word.
@@ -120,25 +94,23 @@ pub(super) struct Named<T> {
     #[serde(alias = "context", alias = "cluster", alias = "user", alias = "extension")]
     #[serde(default, deserialize_with = "nullable")]
     pub(super) value: T,
-    /// Where it stands, if that is a file.
+    /// Where it is, if that is a file: relative paths start from its folder.
     #[serde(skip)]
     pub(super) file: Option<PathBuf>,
-    /// The folder of that file, from which relative paths start.
-    #[serde(skip)]
-    pub(super) folder: Option<PathBuf>,
 }
 
 impl<T> Named<T> {
-    pub(super) fn base(&self) -> Base<'_> {
-        self.folder.as_deref().map_or(Base::None, Base::Folder)
-    }
-
     /// What is wrong with this entry.
     pub(super) fn blamed(&self, what: &'static str, error: ConnectionError) -> ConnectionError {
         let name = self.name.clone();
         let file = self.file.as_ref().map(|file| file.display().to_string());
         ConnectionError::Entry { what, name, file, error: Box::new(error) }
     }
+}
+
+/// The text of a field that is there and not empty.
+pub(super) fn filled(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !text.is_empty())
 }
 
 #[derive(Clone, Default, Deserialize)]

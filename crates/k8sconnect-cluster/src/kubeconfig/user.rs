@@ -1,197 +1,179 @@
-//! Who a user of a kubeconfig is: what is shown to the server, and in whose place it acts.
+//! The user of a kubeconfig: its credentials, and whom it acts as.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
-use super::text::{ClusterEntry, ExecEntry, Named, UserEntry};
-use super::{Base, Taker};
-use crate::connection::{Auth, Exec, Identity, Impersonation};
-use crate::error::ConnectionError;
-use crate::exec::VERSIONS;
+use super::text::{ClusterEntry, ExecEntry, Named, UserEntry, filled};
+use super::{Base, Problems};
+use crate::connection::{Auth, ClientCertificate, Exec, Impersonation};
+use crate::error::{ConnectionError, InvalidValue};
 use crate::secret::Secret;
-use crate::{credentials, tls};
+use crate::{credentials, inline, tls};
 
-pub(super) fn identity(user: &UserEntry, base: Base<'_>, take: &mut Taker<'_>) -> Option<Identity> {
-    const CERTIFICATE: [&str; 2] = ["client-certificate", "client-certificate-data"];
-    const KEY: [&str; 2] = ["client-key", "client-key-data"];
-    let data = user.client_certificate_data.as_deref();
-    let certificate = base.pem(CERTIFICATE, data, user.client_certificate.as_deref());
-    let certificate = certificate.and_then(|found| match found {
-        Some((field, pem)) => tls::certificates(field, &pem).map(|_| Some((field, pem))),
-        None => Ok(None),
-    });
-    let key = base.pem(KEY, user.client_key_data.as_deref(), user.client_key.as_deref());
-    let key = key.and_then(|found| match found {
-        Some((field, pem)) => {
-            let pem = Secret::from(pem);
-            tls::key(field, &pem).map(|_| Some((field, pem)))
-        }
-        None => Ok(None),
-    });
-    let (certificate, key) = (take.or_note(certificate), take.or_note(key));
-    match (certificate?, key?) {
-        (Some((certificate_field, certificate)), Some((field, key))) => {
-            let identity = Identity { certificate, key };
-            // A pair that does not belong together is told before anything is asked.
-            take.or_note(tls::certified(certificate_field, field, &identity))?;
-            Some(identity)
-        }
-        (None, None) => None,
-        (Some((field, _)), None) => {
-            take.or_note(Err(ConnectionError::Alone { field, lacks: KEY[0] }))
-        }
-        (None, Some((field, _))) => {
-            take.or_note(Err(ConnectionError::Alone { field, lacks: CERTIFICATE[0] }))
-        }
-    }
+pub(super) struct Who {
+    pub(super) identity: Option<ClientCertificate>,
+    pub(super) auth: Auth,
+    pub(super) impersonation: Option<Impersonation>,
 }
 
-pub(super) fn auth(
+/// `cluster` and `authority` are for a plugin that asked for them.
+pub(super) fn who(
+    entry: &Named<UserEntry>,
     cluster: &ClusterEntry,
     authority: Option<&str>,
-    user: &Named<UserEntry>,
-    take: &mut Taker<'_>,
-) -> Option<Auth> {
-    let (user, base) = (&user.value, user.base());
-    let auth = match login(user, base) {
-        Ok(Login::Fixed(auth)) => credentials::check(&auth).map(|()| auth),
-        Ok(Login::Plugin(exec)) => {
-            return plugin(exec, cluster, authority, base, take).map(Auth::Exec);
+    problems: &mut Problems,
+) -> Option<Who> {
+    let (user, base, mut found) = (&entry.value, Base::of(entry), Problems::default());
+    let identity = identity(user, &base, &mut found);
+    let auth = match auth(user, &base) {
+        Ok(None) => {
+            let exec = user.exec.as_ref();
+            let info = |exec: &ExecEntry| {
+                exec.provide_cluster_info.then(|| cluster_info(cluster, authority))
+            };
+            exec.map_or(Some(Auth::None), |exec| {
+                plugin(exec, info(exec), &base, &mut found).map(Auth::Exec)
+            })
         }
-        Err(error) => Err(error),
+        auth => found.take(auth).flatten(),
     };
-    take.or_note(auth)
+    let impersonation = found.take(impersonation(user));
+    problems.of_entry("user", entry, found);
+    Some(Who { identity, auth: auth?, impersonation: impersonation? })
 }
 
-/// How a user logs in.
-enum Login<'a> {
-    Fixed(Auth),
-    Plugin(&'a ExecEntry),
-}
-
-fn login<'a>(user: &'a UserEntry, base: Base<'_>) -> Result<Login<'a>, ConnectionError> {
-    if let Some(provider) = &user.auth_provider {
-        let exec = match provider.name.as_str() {
-            "gcp" => "`gke-gcloud-auth-plugin`",
-            "azure" => "`kubelogin`",
-            "oidc" => "`kubelogin` (`kubectl oidc-login`)",
-            _ => "the plugin its vendor offers",
-        };
-        return Err(ConnectionError::AuthProvider { name: provider.name.clone(), exec });
-    }
-    // The order is client-go's: a token file beats a token, which is taken where the file cannot be
-    // read; a plugin comes last.
-    let token = user.token.clone().filter(|token| !token.is_empty()).map(Secret::from);
-    if let Some(path) = user.token_file.as_deref().filter(|path| !path.is_empty()) {
-        let path = base.path("tokenFile", path)?;
-        return Ok(Login::Fixed(Auth::TokenFile { path, otherwise: token }));
-    }
-    if let Some(token) = token {
-        return Ok(Login::Fixed(Auth::Token(token)));
-    }
-    match (&user.username, &user.password) {
-        (Some(username), Some(password)) => {
-            let (username, password) = (username.clone(), password.clone().into());
-            Ok(Login::Fixed(Auth::Basic { username, password }))
+fn identity(user: &UserEntry, base: &Base, found: &mut Problems) -> Option<ClientCertificate> {
+    const CERTIFICATE: [&str; 2] = ["client-certificate", "client-certificate-data"];
+    const KEY: [&str; 2] = ["client-key", "client-key-data"];
+    let certificate =
+        base.pem(CERTIFICATE, &user.client_certificate, &user.client_certificate_data);
+    let certificate = found.take(certificate.and_then(|pem| match pem {
+        Some((field, pem)) => match tls::certificates(&pem) {
+            Ok(_) => Ok(Some((field, pem))),
+            Err(problem) => Err(problem.of(field)),
+        },
+        None => Ok(None),
+    }));
+    let key = base.pem(KEY, &user.client_key, &user.client_key_data);
+    let key = found.take(key.and_then(|pem| match pem {
+        Some((field, pem)) => {
+            let pem = Secret::from(pem);
+            tls::key(&pem).map(|_| Some((field, pem))).map_err(|problem| problem.of(field))
         }
-        (Some(_), None) => Err(ConnectionError::Alone { field: "username", lacks: "password" }),
-        (None, Some(_)) => Err(ConnectionError::Alone { field: "password", lacks: "username" }),
-        (None, None) => Ok(match &user.exec {
-            Some(exec) => Login::Plugin(exec),
-            None => Login::Fixed(Auth::None),
-        }),
+        None => Ok(None),
+    }));
+    let alone = |field, lacks| Err(ConnectionError::Alone { field, lacks });
+    found.take(match (certificate?, key?) {
+        (Some((_, certificate)), Some((field, key))) => {
+            inline::pair(certificate, key).map(Some).map_err(|problem| problem.of(field))
+        }
+        (None, None) => Ok(None),
+        (Some((field, _)), None) => alone(field, KEY[0]),
+        (None, Some((field, _))) => alone(field, CERTIFICATE[0]),
+    })?
+}
+
+/// The credentials, where they are in the kubeconfig or in a file. The order is client-go's: a token
+/// file beats a token, which is taken where the file cannot be read; a plugin comes last.
+fn auth(user: &UserEntry, base: &Base) -> Result<Option<Auth>, ConnectionError> {
+    if let Some(provider) = &user.auth_provider {
+        return Err(ConnectionError::AuthProvider { name: provider.name.clone() });
     }
+    let token = filled(&user.token).map(Secret::from);
+    let auth = match (filled(&user.token_file), token, &user.username, &user.password) {
+        (Some(path), otherwise, _, _) => {
+            Auth::TokenFile { path: base.path("tokenFile", path)?, otherwise }
+        }
+        (None, Some(token), _, _) => Auth::Token(token),
+        (None, None, Some(username), Some(password)) => {
+            Auth::Basic { username: username.clone(), password: password.as_str().into() }
+        }
+        (None, None, Some(_), None) => {
+            return Err(ConnectionError::Alone { field: "username", lacks: "password" });
+        }
+        (None, None, None, Some(_)) => {
+            return Err(ConnectionError::Alone { field: "password", lacks: "username" });
+        }
+        (None, None, None, None) => return Ok(None),
+    };
+    credentials::fixed(&auth).map(|_| Some(auth))
 }
 
 fn plugin(
     exec: &ExecEntry,
-    cluster: &ClusterEntry,
-    authority: Option<&str>,
-    base: Base<'_>,
-    take: &mut Taker<'_>,
+    cluster: Option<Value>,
+    base: &Base,
+    found: &mut Problems,
 ) -> Option<Exec> {
-    let before = take.0.len();
-    let mut unusable = |field, why: &str| {
-        take.0.push(ConnectionError::BadValue { field, why: why.into() });
-    };
-    if !VERSIONS.contains(&exec.api_version.as_str()) {
-        let why = format!("it must be `{}` or `{}`", VERSIONS[0], VERSIONS[1]);
-        unusable("exec.apiVersion", &why);
-    }
-    if exec.command.is_empty() {
-        unusable("exec.command", "it is empty");
-    }
+    let before = found.0.len();
+    let version = inline::plugin_version(&exec.api_version);
+    let api_version = found.value("exec.apiVersion", version);
     if exec.interactive_mode.as_deref() == Some("Always") {
-        let why = "the plugin wants to talk to somebody at a terminal, and here is none";
-        unusable("exec.interactiveMode", why);
+        found.0.push(InvalidValue::NeedsTerminal.of("exec.interactiveMode"));
     }
-    // A bare name is looked up in PATH; one with a slash is a path like any other.
-    let command = if exec.command.contains(std::path::is_separator) {
-        take.or_note(base.path("exec.command", &exec.command))?.display().to_string()
-    } else {
-        exec.command.clone()
-    };
+    let command = inline::plugin_command(&exec.command);
+    let command = found.value("exec.command", command).and_then(|command| {
+        // A bare name is looked up in PATH; one with a slash is a path like any other.
+        match command.contains(std::path::is_separator) {
+            true => Some(found.take(base.path("exec.command", &command))?.display().to_string()),
+            false => Some(command),
+        }
+    });
+    let args = exec.args.iter().flatten();
+    let args = args.map(|arg| inline::plugin_argument(arg)).collect::<Result<_, _>>();
+    let args = found.value("exec.args", args);
     let env = exec.env.iter().flatten();
-    let exec = Exec {
-        api_version: exec.api_version.clone(),
-        command,
-        args: exec.args.iter().flatten().map(|arg| Secret::new(arg.as_str())).collect(),
-        env: env.map(|it| (it.name.clone(), Secret::new(it.value.as_str()))).collect(),
-        install_hint: exec.install_hint.clone().filter(|hint| !hint.is_empty()),
-        cluster: exec.provide_cluster_info.then(|| told(cluster, authority)),
-    };
-    (take.0.len() == before).then_some(exec)
+    let env = env.map(|it| inline::plugin_variable(&it.name, &it.value));
+    let env = found.value("exec.env", env.collect::<Result<_, _>>());
+    let install_hint = filled(&exec.install_hint).map(ToOwned::to_owned);
+    let (api_version, command, args, env) = (api_version?, command?, args?, env?);
+    let exec = Exec { api_version, command, args, env, install_hint, cluster };
+    (found.0.len() == before).then_some(exec)
 }
 
 /// `spec.cluster`, for a plugin that asked for it.
-fn told(cluster: &ClusterEntry, authority: Option<&str>) -> Value {
-    let mut told = json!({ "server": cluster.server });
+fn cluster_info(cluster: &ClusterEntry, authority: Option<&str>) -> Value {
+    let mut info = json!({ "server": cluster.server });
     if let Some(name) = &cluster.tls_server_name {
-        told["tls-server-name"] = name.as_str().into();
+        info["tls-server-name"] = name.as_str().into();
     }
     if cluster.insecure_skip_tls_verify {
-        told["insecure-skip-tls-verify"] = true.into();
+        info["insecure-skip-tls-verify"] = true.into();
     }
     if let Some(pem) = authority {
-        told["certificate-authority-data"] = BASE64.encode(pem).into();
+        info["certificate-authority-data"] = BASE64.encode(pem).into();
     }
     if let Some(proxy) = &cluster.proxy_url {
-        told["proxy-url"] = proxy.as_str().into();
+        info["proxy-url"] = proxy.as_str().into();
     }
     let own = |it: &&Named<Value>| it.name == "client.authentication.k8s.io/exec";
     if let Some(config) = cluster.extensions.iter().flatten().find(own) {
-        told["config"] = config.value.clone();
+        info["config"] = config.value.clone();
     }
-    told
+    info
 }
 
-pub(super) fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectionError> {
+fn impersonation(user: &UserEntry) -> Result<Option<Impersonation>, ConnectionError> {
     let groups = user.as_groups.clone().unwrap_or_default();
     let extra = user.as_user_extra.clone().unwrap_or_default();
-    let more = user.as_uid.is_some() || !groups.is_empty() || !extra.is_empty();
-    match &user.as_user {
-        Some(name) if !name.is_empty() => {
-            let each = |(key, values): (String, Vec<String>)| {
-                values.into_iter().map(move |value| (key.clone(), value))
-            };
-            let other = Impersonation {
-                user: name.clone(),
-                uid: user.as_uid.clone(),
-                groups,
-                extra: extra.into_iter().flat_map(each).collect(),
-            };
-            credentials::check_other(&other)?;
-            Ok(Some(other))
-        }
-        _ if more => {
-            let field = match (&user.as_uid, groups.is_empty()) {
-                (Some(_), _) => "as-uid",
-                (None, false) => "as-groups",
-                (None, true) => "as-user-extra",
-            };
-            Err(ConnectionError::Alone { field, lacks: "as" })
-        }
-        _ => Ok(None),
-    }
+    let Some(name) = filled(&user.as_user) else {
+        let parts = [
+            ("as-uid", user.as_uid.is_some()),
+            ("as-groups", !groups.is_empty()),
+            ("as-user-extra", !extra.is_empty()),
+        ];
+        return match parts.into_iter().find(|(_, is_set)| *is_set) {
+            Some((field, _)) => Err(ConnectionError::Alone { field, lacks: "as" }),
+            None => Ok(None),
+        };
+    };
+    let each = |(key, values): (String, Vec<String>)| {
+        values.into_iter().map(move |value| (key.clone(), value))
+    };
+    let (user, uid) = (name.to_owned(), user.as_uid.clone());
+    let extra = extra.into_iter().flat_map(each).collect();
+    let other = Impersonation { user, uid, groups, extra };
+    credentials::impersonation(&other)?;
+    Ok(Some(other))
 }

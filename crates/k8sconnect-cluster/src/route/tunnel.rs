@@ -12,7 +12,8 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tower_service::Service;
 
-use super::{BoxError, Refusal};
+use super::BoxError;
+use crate::error::NetworkError;
 
 #[derive(Clone)]
 pub(super) struct Tunnel<C> {
@@ -33,18 +34,18 @@ where
     pub(super) fn open(
         &mut self,
         server: &Uri,
-    ) -> impl Future<Output = Result<C::Response, Refusal>> + use<C> {
+    ) -> impl Future<Output = Result<C::Response, NetworkError>> + use<C> {
         let connecting = self.connector.call(self.proxy.clone());
         let request = request(server, self.login.as_ref());
         async move {
-            let stream = connecting.await.map_err(|error| Refusal::below(error.into().as_ref()))?;
+            let refused = |error: BoxError| NetworkError::of(error.as_ref());
+            let stream = connecting.await.map_err(|error| refused(error.into()))?;
             let mut stream = TokioIo::new(stream);
-            let lost = |error: io::Error| Refusal::below(&error);
+            let lost = |error: io::Error| NetworkError::of(&error);
             stream.write_all(&request).await.map_err(lost)?;
-            match status(&mut stream).await.map_err(lost)? {
+            match status(&mut stream).await? {
                 200..300 => Ok(stream.into_inner()),
-                407 => Err(Refusal::Login),
-                status => Err(Refusal::Status(status)),
+                status => Err(NetworkError::ProxyStatus(status)),
             }
         }
     }
@@ -67,7 +68,7 @@ fn request(server: &Uri, login: Option<&HeaderValue>) -> Vec<u8> {
 
 /// Reads no further than the end of the head: what follows is the server's, which does not speak
 /// before it is spoken to.
-async fn status(stream: &mut (impl AsyncReadExt + Unpin)) -> io::Result<u16> {
+async fn status(stream: &mut (impl AsyncReadExt + Unpin)) -> Result<u16, NetworkError> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         // Of a refusal there may be a page to follow.
@@ -75,8 +76,8 @@ async fn status(stream: &mut (impl AsyncReadExt + Unpin)) -> io::Result<u16> {
         if whole || head.len() > LARGEST_ANSWER {
             break;
         }
-        if stream.read_buf(&mut head).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        if stream.read_buf(&mut head).await.map_err(|error| NetworkError::of(&error))? == 0 {
+            return Err(NetworkError::Closed);
         }
     }
     let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
@@ -84,5 +85,5 @@ async fn status(stream: &mut (impl AsyncReadExt + Unpin)) -> io::Result<u16> {
     let mut words = line.split(' ');
     let is_http = words.next().is_some_and(|version| version.starts_with("HTTP/1."));
     let status = words.next().and_then(|status| status.parse().ok()).filter(|_| is_http);
-    status.ok_or_else(|| io::Error::other("it does not answer like an HTTP proxy"))
+    status.ok_or(NetworkError::NotHttp)
 }

@@ -9,9 +9,9 @@ fn pair() -> (String, KeyPair) {
     (certificate.pem(), key)
 }
 
-fn refused(trust: Trust, identity: Option<Identity>) -> String {
+fn refused(trust: Trust, shown: Option<ClientCertificate>) -> ConnectionError {
     let tls = Tls { trust, server_name: None, identity: None };
-    client_config(&tls, identity.as_ref()).expect_err("this must be refused").to_string()
+    client_config(&tls, shown.as_ref()).expect_err("this must be refused")
 }
 
 #[test]
@@ -28,24 +28,27 @@ fn a_key_of_another_certificate_is_refused() {
     let ((certificate, key), (_, other)) = (pair(), pair());
     let tls = Tls { trust: Trust::Anyone, server_name: None, identity: None };
     let key = key.serialize_pem().into();
-    assert!(client_config(&tls, Some(&Identity { certificate: certificate.clone(), key })).is_ok());
+    assert!(
+        client_config(&tls, Some(&ClientCertificate { certificate: certificate.clone(), key }))
+            .is_ok()
+    );
     let key = other.serialize_pem().into();
-    let error = refused(Trust::Anyone, Some(Identity { certificate, key }));
-    assert!(error.contains("not the key of the client certificate"), "{error}");
+    let error = refused(Trust::Anyone, Some(ClientCertificate { certificate, key }));
+    assert_eq!(error, InvalidValue::OtherKey.of("client-key"));
 }
 
 #[test]
 fn what_is_no_certificate_or_key_is_refused_by_its_field() {
     let error = refused(Trust::Authorities("hunter2".into()), None);
-    assert!(error.contains("`certificate-authority`"), "{error}");
+    assert_eq!(error, InvalidValue::NotCertificate(None).of("certificate-authority"));
     let (certificate, key) = pair();
     let key = Secret::from(key.serialize_pem());
-    let certificate_error =
-        refused(Trust::Anyone, Some(Identity { certificate: key.expose().into(), key }));
-    assert!(certificate_error.contains("`client-certificate`"), "{certificate_error}");
+    let both = ClientCertificate { certificate: key.expose().into(), key };
+    let label = InvalidValue::NotCertificate(Some("PRIVATE KEY".into()));
+    assert_eq!(refused(Trust::Anyone, Some(both)), label.of("client-certificate"));
     let key = "-----BEGIN PRIVATE KEY-----\naHVudGVyMg==\n-----END PRIVATE KEY-----\n".into();
-    let key_error = refused(Trust::Anyone, Some(Identity { certificate, key }));
-    assert!(key_error.contains("`client-key`") && !key_error.contains("aHVu"), "{key_error}");
+    let error = refused(Trust::Anyone, Some(ClientCertificate { certificate, key }));
+    assert_eq!(error, InvalidValue::NotPrivateKey(None).of("client-key"));
 }
 
 /// The same certificate as version 1 has it: without a version and without extensions. What signed
@@ -55,7 +58,7 @@ fn in_version_1(pem: &str) -> String {
         let length = u16::try_from(content.len()).unwrap().to_be_bytes();
         [&[0x30, 0x82, length[0], length[1]], content].concat()
     };
-    let der = certificates("client-certificate", pem).unwrap().remove(0);
+    let der = certificates(pem).unwrap().remove(0);
     let (version_3, key) = (der.as_ref(), der::public_key(&der).unwrap());
     let after =
         |part: &[u8]| version_3.windows(part.len()).position(|it| it == part).unwrap() + part.len();
@@ -72,29 +75,41 @@ fn a_key_of_another_certificate_is_refused_in_version_1_too() {
     let certificate = in_version_1(&certificate);
     let shown = |key: &KeyPair| {
         let identity =
-            Identity { certificate: certificate.clone(), key: key.serialize_pem().into() };
-        certified("client-certificate", "client-key", &identity).map(|_| ())
+            ClientCertificate { certificate: certificate.clone(), key: key.serialize_pem().into() };
+        certified(["client-certificate", "client-key"], &identity).map(|_| ())
     };
     assert_eq!(shown(&key), Ok(()));
-    assert_eq!(shown(&other), Err(ConnectionError::WrongKey { field: "client-key" }));
+    assert_eq!(shown(&other), Err(InvalidValue::OtherKey.of("client-key")));
 }
 
 #[test]
-fn what_was_mixed_up_is_told_as_what_it_is() {
+fn what_was_mixed_up_is_known_by_its_label() {
     let (certificate, key) = pair();
     let key = key.serialize_pem();
     let request = certificate.replace("CERTIFICATE", "CERTIFICATE REQUEST");
     let encrypted = key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
     let older = key.replace("KEY-----\nM", "KEY-----\nProc-Type: 4,ENCRYPTED\n\nM");
-    let as_certificate = |text: &str| certificates("f", text).unwrap_err().to_string();
-    let as_key = |text: &str| super::key("f", &Secret::from(text)).err().unwrap().to_string();
-    for (told, words) in [
-        (as_certificate(&key), "It is a private key, not a certificate."),
-        (as_certificate(&request), "signing request"),
-        (as_key(&certificate), "It is a certificate, not a private key."),
-        (as_key(&encrypted), "It is encrypted"),
-        (as_key(&older), "It is encrypted"),
+    let as_key = |text: &str| super::key(&Secret::from(text)).err().unwrap();
+    let label = |text: &str| Some(text.to_owned());
+    for (problem, cause) in [
+        (certificates(&key).unwrap_err(), InvalidValue::NotCertificate(label("PRIVATE KEY"))),
+        (
+            certificates(&request).unwrap_err(),
+            InvalidValue::NotCertificate(label("CERTIFICATE REQUEST")),
+        ),
+        (as_key(&certificate), InvalidValue::NotPrivateKey(label("CERTIFICATE"))),
+        (as_key(&encrypted), InvalidValue::NotPrivateKey(label("ENCRYPTED PRIVATE KEY"))),
+        (as_key(&older), InvalidValue::NotPrivateKey(None)),
     ] {
-        assert!(told.contains(words) && !told.contains("Correct the value"), "{told}");
+        assert_eq!(problem, cause);
     }
+}
+
+#[test]
+fn a_proxy_may_be_signed_by_the_clusters_authority_or_the_machines() {
+    let tls = Tls { trust: Trust::Authorities(pair().0), server_name: None, identity: None };
+    assert_eq!(proxy_config(&tls).unwrap().alpn_protocols, [b"http/1.1".to_vec()]);
+    let tls = Tls { trust: Trust::Authorities("hunter2".into()), ..tls };
+    let error = InvalidValue::NotCertificate(None).of("certificate-authority");
+    assert_eq!(proxy_config(&tls).unwrap_err(), error);
 }

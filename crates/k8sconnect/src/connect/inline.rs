@@ -1,6 +1,6 @@
 //! A cluster that is described part by part: where it is, whom to trust, who we are.
 
-use k8sconnect_cluster::{Auth, Connection, ConnectionError, Exec, Identity, Tls, Trust};
+use k8sconnect_cluster::{Auth, ClientCertificate, Connection, Exec, InvalidValue, Tls, Trust};
 use k8sconnect_cluster::{Host, inline as part};
 use tfplugin::{Diagnostics, Value};
 
@@ -118,26 +118,30 @@ impl Checked<'_> {
         &mut self,
         name: &str,
         value: &Value<String>,
-        check: impl FnOnce(&str) -> Result<T, ConnectionError>,
+        check: impl FnOnce(&str) -> Result<T, InvalidValue>,
     ) -> Option<T> {
         let checked = check(value.as_str()?);
-        checked.map_err(|error| self.refuse(&[name], &error)).ok()
+        checked.map_err(|problem| self.refuse(&[name], &problem)).ok()
     }
 
-    fn refuse(&mut self, at: &[&str], error: &ConnectionError) {
+    fn refuse(&mut self, at: &[&str], problem: &InvalidValue) {
         let place = at.iter().fold(self.place.clone(), |place, name| place.attribute(name));
-        self.problems.push(place.point(said::unusable(error)));
+        self.problems.push(place.point(said::unusable_part(&at.join("."), problem)));
     }
 
     /// Both halves, and then whether they belong together.
-    fn identity(&mut self, certificate: &Value<String>, key: &Value<String>) -> Option<Identity> {
+    fn identity(
+        &mut self,
+        certificate: &Value<String>,
+        key: &Value<String>,
+    ) -> Option<ClientCertificate> {
         let first = self.part("client_certificate", certificate, part::certificate);
         let second = self.part("client_key", key, part::key);
         let (Some(certificate), Some(key)) = (first, second) else {
             return None;
         };
-        let identity = part::identity(&certificate, key.expose());
-        identity.map_err(|error| self.refuse(&["client_key"], &error)).ok()
+        let pair = part::pair(certificate, key);
+        pair.map_err(|problem| self.refuse(&["client_key"], &problem)).ok()
     }
 
     fn exec(&mut self, exec: &ExecModel) -> Option<Exec> {
@@ -147,34 +151,28 @@ impl Checked<'_> {
                 Value::Null => check(""),
                 Value::Known(text) => check(text),
             };
-            checked.map_err(|error| self.refuse(&["exec", name], &error)).ok()
+            checked.map_err(|problem| self.refuse(&["exec", name], &problem)).ok()
         };
         let api_version = part("api_version", &exec.api_version, part::plugin_version);
         let command = part("command", &exec.command, part::plugin_command);
-        let place = self.place.attribute("exec");
-        let mut told = |name: &str, error| {
-            self.problems.push(place.attribute(name).point(said::unusable(&error)));
-        };
         // A null among them is how conditions leave one out.
         let args = exec.args.known().into_iter().flatten().filter_map(Value::as_str);
-        let args = args
-            .filter_map(|arg| part::plugin_argument(arg).map_err(|error| told("args", error)).ok());
-        let args = args.collect();
+        let args = args.map(part::plugin_argument).collect::<Result<_, _>>();
+        let args = args.map_err(|problem| self.refuse(&["exec", "args"], &problem)).ok();
         let env = exec.env.known().into_iter().flatten();
-        let env = env.filter_map(|(name, value)| {
-            let variable = part::plugin_variable(name, value.as_str()?);
-            variable.map_err(|error| told("env", error)).ok()
-        });
-        let env = env.collect();
+        let env = env.filter_map(|(name, value)| Some((name, value.as_str()?)));
+        let env = env.map(|(name, value)| part::plugin_variable(name, value));
+        let env = env.collect::<Result<_, _>>();
+        let env = env.map_err(|problem| self.refuse(&["exec", "env"], &problem)).ok();
         Some(Exec {
             api_version: api_version?,
             command: command?,
-            args,
-            env,
+            args: args?,
+            env: env?,
             install_hint: None,
             cluster: None,
         })
     }
 }
 
-type Check = fn(&str) -> Result<String, ConnectionError>;
+type Check = fn(&str) -> Result<String, InvalidValue>;

@@ -88,7 +88,7 @@ fn a_contradiction_is_told_at_the_part_that_makes_it() {
         [
             "cluster.config_path: The cluster is given twice",
             "cluster.host: The cluster is given twice",
-            "cluster.host: The cluster's host is not an address",
+            "cluster.host: `host` cannot be used",
             "cluster.exec.api_version: `exec.api_version` cannot be used",
             "cluster.exec.command: `exec.command` cannot be used",
             "cluster.exec: Two logins are given",
@@ -130,7 +130,7 @@ fn all_that_is_wrong_is_told_at_once() {
     assert_eq!(
         told(wrong),
         [
-            "cluster.host: The cluster's host is not an address",
+            "cluster.host: `host` cannot be used",
             "cluster.cluster_ca_certificate: `cluster_ca_certificate` cannot be used",
             "cluster.client_key: `client_key` cannot be used",
             "cluster.exec.api_version: `exec.api_version` cannot be used",
@@ -151,7 +151,7 @@ fn what_is_not_known_yet_is_neither_missing_nor_against_anything() {
     let login = cluster(|it| (it.host, it.exec) = ("https://k.example".into(), Value::Unknown));
     assert_eq!(told(login), [""; 0]);
     let still_wrong = cluster(|it| (it.host, it.token) = ("ftp://k".into(), Value::Unknown));
-    assert_eq!(told(still_wrong), ["cluster.host: The cluster's host is not an address"]);
+    assert_eq!(told(still_wrong), ["cluster.host: `host` cannot be used"]);
 }
 
 #[test]

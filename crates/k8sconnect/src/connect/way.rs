@@ -3,7 +3,7 @@
 //! All that is wrong is told at once. A part that is not known yet may turn out to be anything,
 //! nothing included, so it neither contradicts others nor is missing.
 
-use k8sconnect_cluster::{Connection, ConnectionError, Flaws, KubeconfigFiles};
+use k8sconnect_cluster::{Connection, ConnectionError, KubeconfigFiles};
 use tfplugin::{Diagnostics, FromData, Value};
 
 use super::inline;
@@ -114,8 +114,8 @@ pub(super) fn reach(
         return Ok(Reach::Unknown);
     }
     let context = cluster.context.known().map(String::as_str);
-    let at_fault = |source: &str, flaws: Flaws| -> Diagnostics {
-        let told = flaws.iter().map(|error| {
+    let at_fault = |source: &str, errors: Vec<ConnectionError>| -> Diagnostics {
+        let told = errors.iter().map(|error| {
             let name = match error {
                 // The kubeconfig's own `current-context` may be the one that is not there.
                 ConnectionError::UnknownContext { .. } if context.is_some() => "context",
@@ -128,11 +128,13 @@ pub(super) fn reach(
     let connection = match (inline, &cluster.kubeconfig, &cluster.config_path) {
         (Some(connection), _, _) => connection,
         (None, Value::Known(text), _) => Connection::from_kubeconfig(text, context)
-            .map_err(|flaws| at_fault("kubeconfig", flaws))?,
-        (None, _, Value::Known(list)) if files == Files::Read => KubeconfigFiles::load(list)
-            .map_err(Flaws::from)
-            .and_then(|files| files.connection(context))
-            .map_err(|flaws| at_fault("config_path", flaws))?,
+            .map_err(|errors| at_fault("kubeconfig", errors))?,
+        (None, _, Value::Known(list)) if files == Files::Read => {
+            KubeconfigFiles::load("config_path", list)
+                .map_err(|error| vec![error])
+                .and_then(|files| files.connection(context))
+                .map_err(|errors| at_fault("config_path", errors))?
+        }
         (None, _, _) => return Ok(Reach::Unknown),
     };
     Ok(Reach::Ready(Box::new(connection)))

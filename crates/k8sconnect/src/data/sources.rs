@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_hides_nothing_that_is_wrong_in_the_others() {
         let other = files::File { path: "other.yaml".into(), text: "kind: ConfigMap\n".into() };
-        let no_text = k8sconnect_cluster::file::Unreadable::NoText;
+        let no_text = k8sconnect_cluster::file::Unreadable::NotText;
         let error =
             FilesError::Unreadable { broken: vec![("a".into(), no_text)], others: vec![other] };
         let told: Vec<_> = unread("*", &error).into_iter().map(|one| one.detail).collect();

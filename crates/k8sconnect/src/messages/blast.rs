@@ -10,6 +10,7 @@ use k8sconnect_core::identity::ObjectKey;
 use serde_json::Value;
 use tfplugin::Diagnostic;
 
+use super::connection::explain;
 use super::refusal::said;
 use super::stuck::server;
 use super::{count, paragraphs};
@@ -188,7 +189,10 @@ pub(crate) fn volume_unseen(key: &ObjectKey, fate: Fate, name: &str, error: &Err
 pub(crate) fn reason(error: &Error) -> String {
     match error {
         Error::Refused(status) => said(status.code, &status.message),
-        other => format!("{}. {}", other.what(), other.why()),
+        other => {
+            let explained = explain(other);
+            format!("{}. {}", explained.summary, explained.cause)
+        }
     }
 }
 

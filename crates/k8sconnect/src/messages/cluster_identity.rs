@@ -4,6 +4,7 @@ use k8sconnect_cluster::{Error, Host};
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::Diagnostic;
 
+use super::connection::explain;
 use super::paragraphs;
 
 /// A refresh found another cluster. The plan has the last word, since it knows the configuration.
@@ -41,14 +42,15 @@ fn another_uid(host: &Host) -> String {
 
 /// The server does not say which cluster it is. Shown once per connection.
 pub(crate) fn unreadable(host: &Host, error: &Error) -> Diagnostic {
+    let explained = explain(error);
     let advice = match error.code() {
         Some(403) => "Grant the credentials `get` on the namespace `kube-system`.".to_owned(),
-        _ => error.advice(),
+        _ => explained.advice,
     };
     Diagnostic::warning(
         format!("The cluster at `{host}` could not be identified"),
         paragraphs([
-            &error.why(),
+            &explained.cause,
             "The UID of namespace `kube-system` shows whether a connection still leads to the \
              cluster in state. Without it, a connection to another cluster goes unnoticed, and \
              objects that are not found stay in state.",

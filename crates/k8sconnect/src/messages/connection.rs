@@ -1,10 +1,37 @@
 //! What is said about the way to a cluster.
 
-use k8sconnect_cluster::{ConnectionError, Error};
-use k8sconnect_core::scrub::quoted;
+mod failed;
+mod unusable;
+
+use k8sconnect_cluster::{ConnectionError, Error, InvalidValue};
 use tfplugin::{AttributePath, Diagnostic};
 
-use super::paragraphs;
+use super::{named, paragraphs};
+
+pub(crate) use failed::explain;
+
+/// An error in words.
+pub(crate) struct Explanation {
+    /// What happened.
+    pub(crate) summary: String,
+    pub(crate) cause: String,
+    /// What to do.
+    pub(crate) advice: String,
+}
+
+impl Explanation {
+    fn new(
+        summary: impl Into<String>,
+        cause: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self { summary: summary.into(), cause: cause.into(), advice: advice.into() }
+    }
+
+    fn diagnostic(self) -> Diagnostic {
+        Diagnostic::error(self.summary, paragraphs([&self.cause, &self.advice]))
+    }
+}
 
 pub(crate) fn missing() -> Diagnostic {
     Diagnostic::error(
@@ -71,7 +98,7 @@ pub(crate) fn empty_name() -> Diagnostic {
 }
 
 pub(crate) fn unheard_of(name: &str, entry: Entry, known: &[String]) -> Diagnostic {
-    let known: Vec<_> = known.iter().map(|name| quoted(name)).collect();
+    let known: Vec<_> = known.iter().map(|name| named(name)).collect();
     let known = match (entry, known.as_slice()) {
         (Entry::Missing, []) => "The provider block names no clusters.".to_owned(),
         (Entry::Missing, names) => format!("The provider block names {}.", names.join(", ")),
@@ -85,9 +112,9 @@ pub(crate) fn unheard_of(name: &str, entry: Entry, known: &[String]) -> Diagnost
     };
     let advice = format!(
         "Add {} to `clusters` in the provider block, or correct `cluster_name`.",
-        quoted(name)
+        named(name)
     );
-    let summary = format!("There is no cluster named {}", quoted(name));
+    let summary = format!("There is no cluster named {}", named(name));
     Diagnostic::error(summary, paragraphs([&known, &advice]))
         .at(AttributePath::root("cluster_name"))
 }
@@ -242,9 +269,18 @@ pub(crate) fn no_tls(part: &str) -> Diagnostic {
 }
 
 pub(crate) fn unusable(error: &ConnectionError) -> Diagnostic {
-    Diagnostic::error(error.what(), paragraphs([&error.why(), &error.advice()]))
+    explain_connection(error).diagnostic()
+}
+
+pub(crate) fn explain_connection(error: &ConnectionError) -> Explanation {
+    unusable::explain(error)
+}
+
+/// A part of a connection that is written out, by the name of its attribute.
+pub(crate) fn unusable_part(attribute: &str, problem: &InvalidValue) -> Diagnostic {
+    unusable::value(attribute, problem).diagnostic()
 }
 
 pub(crate) fn failed(error: &Error) -> Diagnostic {
-    Diagnostic::error(error.what(), paragraphs([&error.why(), &error.advice()]))
+    explain(error).diagnostic()
 }

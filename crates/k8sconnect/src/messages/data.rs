@@ -4,6 +4,7 @@ use k8sconnect_cluster::{Error, Location, Scope};
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk, ObjectKey};
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
+use super::connection::{Explanation, explain};
 use super::paragraphs;
 use super::refusal::said;
 
@@ -168,10 +169,11 @@ pub(crate) fn unanswered(asked: &Asked<'_>, error: &Error) -> Diagnostic {
                 paragraphs([&said(status.code, &status.message), advice]),
             )
         }
-        error => Diagnostic::error(
-            format!("{} cannot be read: {}", asked.named(), error.what()),
-            paragraphs([&error.why(), &error.advice()]),
-        ),
+        error => {
+            let Explanation { summary, cause, advice } = explain(error);
+            let summary = format!("{} cannot be read: {summary}", asked.named());
+            Diagnostic::error(summary, paragraphs([&cause, &advice]))
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use k8sconnect_core::identity::ObjectKey;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
 
+use super::connection::explain;
 use super::refusal::{Subject, said};
 use super::stuck::{commands, what_holds};
 use super::unread::{CLUSTER_GONE, refused_credentials};
@@ -23,13 +24,15 @@ pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
             said(status.code, &subject.quoted(&status.message)),
             "State keeps the object. Remove what forbids the deletion and run again.".to_owned(),
         ),
-        Error::Unauthorized { .. } => {
-            (error.why(), format!("State keeps the object. {}", refused_credentials("A deletion")))
+        other => {
+            let explained = explain(other);
+            let advice = match other {
+                Error::Unauthorized { .. } => refused_credentials("A deletion"),
+                Error::Unreachable { .. } => format!("{} {CLUSTER_GONE}", explained.advice),
+                _ => explained.advice,
+            };
+            (explained.cause, format!("State keeps the object. {advice}"))
         }
-        Error::Unreachable { .. } => {
-            (error.why(), format!("State keeps the object. {} {CLUSTER_GONE}", error.advice()))
-        }
-        other => (other.why(), format!("State keeps the object. {}", other.advice())),
     };
     Diagnostic::error(format!("{key} was not deleted"), paragraphs([&why, &advice]))
 }

@@ -7,7 +7,7 @@ use k8sconnect_core::documents::{Fault, Place, Problem};
 use k8sconnect_core::manifest::ManifestCause;
 use tfplugin::Diagnostic;
 
-use super::{Explained, manifest, paragraphs, span, yaml};
+use super::{Explained, manifest, paragraphs, span, unreadable, yaml};
 use crate::yaml_source::{FilesError, KustomizeError, LONGEST_PATTERN, Program, SourceAttribute};
 
 pub(crate) fn unsplittable(found: &[Problem]) -> Diagnostic {
@@ -132,7 +132,7 @@ pub(crate) fn no_files(pattern: &str, error: &FilesError) -> Diagnostic {
         ),
         FilesError::Unreadable { broken, .. } => {
             let line = |(path, error): &(PathBuf, Unreadable)| {
-                format!("  - `{}`: {error}", path.display())
+                format!("  - `{}`: {}", path.display(), unreadable(error))
             };
             let lines: Vec<_> = broken.iter().map(line).collect();
             Diagnostic::error(

@@ -8,6 +8,7 @@ use k8sconnect_core::plan::Takeover;
 use k8sconnect_core::rejection::Status;
 use tfplugin::Diagnostic;
 
+use super::connection::{explain, explain_connection};
 use super::ownership::values;
 use super::refusal::Subject;
 use super::{count, paragraphs, refusal};
@@ -113,10 +114,11 @@ pub(crate) fn cluster_unknown() -> Diagnostic {
 }
 
 pub(crate) fn kubeconfig_unusable(error: &ConnectionError) -> Diagnostic {
+    let explained = explain_connection(error);
     Diagnostic::error(
-        error.what(),
+        explained.summary,
         paragraphs([
-            &error.why(),
+            &explained.cause,
             "Where the provider block has no `cluster`, or a context is named, an import takes its \
              connection from the environment variable `KUBECONFIG`, and its context from \
              `?context=NAME` behind the id. Set them right and run again.",
@@ -178,7 +180,10 @@ pub(crate) fn perhaps_in(word: &str, silent: &[String], error: &Error) -> Diagno
     Diagnostic::error(
         format!("The kind `{word}` cannot be found"),
         paragraphs([
-            &format!("No API that answers has it, and {silent} did not answer. {}", error.why()),
+            &format!(
+                "No API that answers has it, and {silent} did not answer. {}",
+                explain(error).cause
+            ),
             &format!(
                 "If you mean another kind, check the spelling: `kubectl api-resources` lists all. \
                  If it is one of {silent}, see to the server behind that API: `kubectl get \

@@ -276,14 +276,17 @@ pub(crate) fn not_handed_back(key: &ObjectKey, error: &Error) -> Diagnostic {
             "Remove what forbids the write, or ask for the permission to `patch`, and run again."
                 .to_owned(),
         ),
-        Error::Unauthorized { .. } => {
-            (error.why(), super::unread::refused_credentials("A hand-back"))
+        other => {
+            let explained = super::connection::explain(other);
+            let advice = match other {
+                Error::Unauthorized { .. } => super::unread::refused_credentials("A hand-back"),
+                Error::Unreachable { .. } => {
+                    format!("{} {}", explained.advice, super::unread::CLUSTER_GONE)
+                }
+                _ => explained.advice,
+            };
+            (explained.cause, advice)
         }
-        Error::Unreachable { .. } => {
-            let gone = super::unread::CLUSTER_GONE;
-            (error.why(), format!("{} {gone}", error.advice()))
-        }
-        other => (other.why(), other.advice()),
     };
     Diagnostic::error(
         format!("{key}: the patched fields were not handed back"),

@@ -21,6 +21,7 @@ use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
 
 use super::WITHHELD;
+use super::connection::{Explanation, explain};
 use super::manifest::words_read_as_booleans;
 use super::ownership::manager;
 use super::{by_turns, count, in_brief, paragraphs};
@@ -89,8 +90,8 @@ pub(crate) fn not_written<'a>(
 /// Points to no attribute: Terraform would print the whole `cluster`, with a token that is written
 /// out in it.
 pub(super) fn unreached(key: &ObjectKey, error: &Error) -> Diagnostic {
-    let detail = paragraphs([&error.why(), &error.advice()]);
-    Diagnostic::error(format!("{key}: {}", error.what()), detail)
+    let Explanation { summary, cause, advice } = explain(error);
+    Diagnostic::error(format!("{key}: {summary}"), paragraphs([&cause, &advice]))
 }
 
 /// Words that are shorter than this are quoted as they are.

@@ -14,8 +14,11 @@ mod ways;
 
 use std::time::Duration;
 
-use k8sconnect_cluster::file::{Sort, Unreadable};
-use k8sconnect_cluster::{ConnectionError, Error, Gap, NotYet, Trouble};
+use k8sconnect_cluster::file::Unreadable;
+use k8sconnect_cluster::{
+    ConnectionError, Error, Gap, InvalidValue, KubeconfigError, NetworkError, NotYet, PluginError,
+    TlsError,
+};
 use k8sconnect_core::blast::{Reclaim, Toll, Vessel, of_definition, of_namespace};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
@@ -26,7 +29,7 @@ use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation, Owners};
 use k8sconnect_core::plan::Takeover;
 use k8sconnect_core::rejection::{Cause, Details, Status};
-use k8sconnect_core::scrub::Content;
+use k8sconnect_core::scrub::Sensitive;
 use k8sconnect_core::secrecy;
 use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use serde_json::json;
@@ -307,7 +310,7 @@ fn connection_messages() -> Vec<Diagnostic> {
     let nobody = k8sconnect_cluster::Error::Anonymous { host, user, status };
     let host = "https://k.example".into();
     let moved =
-        k8sconnect_cluster::Error::Unreachable { host, trouble: Trouble::NoRoute, attempts: 1 };
+        k8sconnect_cluster::Error::Unreachable { host, cause: NetworkError::NoRoute, attempts: 1 };
     let (host, request) = ("https://k.example".into(), "GET /api/v1/namespaces/kube-system".into());
     let late =
         k8sconnect_cluster::Error::Timeout { host, request, waited: Duration::from_secs(30) };
@@ -365,22 +368,20 @@ fn other_messages() -> Vec<Diagnostic> {
     let contexts = vec!["prod".to_owned(), "stage".to_owned()];
     let none = ConnectionError::NoContextChosen { contexts, files: Vec::new() };
     let [as_path, as_key, as_token] = [
-        ("config_path", Content::Document),
-        ("client-key", Content::Pem),
-        ("tokenFile", Content::Token),
+        ("config_path", Sensitive::Document),
+        ("client-key", Sensitive::Pem),
+        ("tokenFile", Sensitive::Token),
     ]
     .map(|(field, content)| ConnectionError::ContentForPath { field, content });
-    let why = "the entry `joe` in `users` has another shape than a kubeconfig's".to_owned();
-    let misshapen = ConnectionError::BadKubeconfig { file: Some("~/.kube/work".into()), why };
     let half = ConnectionError::Entry {
         what: "user",
         name: "joe".into(),
         file: Some("~/.kube/work".into()),
         error: ConnectionError::Alone { field: "client-key", lacks: "client-certificate" }.into(),
     };
-    let why = "it is neither PEM nor base64 of PEM".to_owned();
     let deep = AttributePath::root("clusters").key("prod").attribute("cluster_ca_certificate");
-    let bad_authority = ConnectionError::BadValue { field: "cluster_ca_certificate", why };
+    let bad_authority =
+        || connection::unusable_part("cluster_ca_certificate", &InvalidValue::NotPem);
     let both = ["east".to_owned(), "west".to_owned()];
     vec![
         connection::missing(),
@@ -408,12 +409,11 @@ fn other_messages() -> Vec<Diagnostic> {
         connection::unusable(&as_path),
         connection::unusable(&as_key),
         connection::unusable(&as_token),
-        connection::unusable(&misshapen),
         connection::unusable(&half),
         connection::empty_context(),
         connection::nameless(),
-        connection::in_provider_block(connection::unusable(&bad_authority), &deep),
-        connection::deep_inside(connection::unusable(&bad_authority), &deep),
+        connection::in_provider_block(bad_authority(), &deep),
+        connection::deep_inside(bad_authority(), &deep),
         state::private_unreadable("kept", "it has version 2, this release reads 1"),
         state::body_unreadable(&errors),
         state::body_unreadable(&Manifest::parse("a: [1").unwrap_err()),

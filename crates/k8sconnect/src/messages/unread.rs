@@ -2,10 +2,10 @@
 
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::scrub::quoted;
 use tfplugin::{Diagnostic, Diagnostics};
 
-use super::{paragraphs, refusal};
+use super::connection::explain;
+use super::{named, paragraphs, refusal};
 use crate::connection_origin::ConnectionOrigin;
 
 const KEPT: &str = "The resource stays in state with its last known values. Whether the object \
@@ -22,13 +22,13 @@ pub(crate) fn not_refreshed(
     error: &Error,
     origin: ConnectionOrigin,
 ) -> Diagnostic {
-    let general = error.advice();
+    let explained = explain(error);
     let advice = match (error.code(), origin) {
-        _ if matches!(error, Error::Anonymous { .. } | Error::LoginIgnored { .. }) => {
-            general.as_str()
+        _ if matches!(error, Error::Anonymous { .. } | Error::CredentialsIgnored { .. }) => {
+            explained.advice.as_str()
         }
         // A wait is kept whatever keeps the server from answering.
-        _ if !is_about_credentials(error) => general.as_str(),
+        _ if !is_about_credentials(error) => explained.advice.as_str(),
         (Some(403), _) => "Grant the credentials `get` on the object.",
         (_, ConnectionOrigin::Provider) => {
             "Use credentials in the provider block that the server accepts."
@@ -41,7 +41,7 @@ pub(crate) fn not_refreshed(
     };
     Diagnostic::warning(
         format!("{key} could not be refreshed"),
-        paragraphs([&error.why(), KEPT, advice]),
+        paragraphs([&explained.cause, KEPT, advice]),
     )
 }
 
@@ -117,9 +117,10 @@ pub(crate) fn not_found_at_plan(key: &ObjectKey) -> Diagnostic {
 
 /// Neither the refresh nor the plan could read the object.
 pub(crate) fn unreadable_at_plan(key: &ObjectKey, error: &Error) -> Diagnostic {
+    let explained = explain(error);
     let advice = match error.code() {
-        _ if matches!(error, Error::Anonymous { .. } | Error::LoginIgnored { .. }) => {
-            error.advice()
+        _ if matches!(error, Error::Anonymous { .. } | Error::CredentialsIgnored { .. }) => {
+            explained.advice
         }
         Some(401) => "Check the credentials in `cluster` or in the provider block: that they \
                       belong to this cluster and have not expired."
@@ -130,7 +131,7 @@ pub(crate) fn unreadable_at_plan(key: &ObjectKey, error: &Error) -> Diagnostic {
     Diagnostic::error(
         format!("{key} could not be read, so nothing can be planned for it"),
         paragraphs([
-            &error.why(),
+            &explained.cause,
             "Whether the object changed or was deleted is not known, and state may be out of date. \
              Nothing was changed.",
             &format!("{advice} {CLUSTER_GONE}"),
@@ -152,7 +153,7 @@ pub(crate) fn no_connection(key: &ObjectKey, why: &NoConnection<'_>) -> Diagnost
     let (connection, problem, advice) = match why {
         NoConnection::NotConfigured(name) => {
             let (missing, place) = match name {
-                Some(name) => (format!("the cluster {}", quoted(name)), "to `clusters` in "),
+                Some(name) => (format!("the cluster {}", named(name)), "to `clusters` in "),
                 None => ("`cluster`".to_owned(), "to "),
             };
             let advice = format!("Add {missing} {place}the provider block again");

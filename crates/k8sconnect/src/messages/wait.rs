@@ -8,6 +8,7 @@ use k8sconnect_core::readiness::pods::{Pod, Standing};
 use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::Diagnostic;
 
+use super::connection::{Explanation, explain};
 use super::{data, paragraphs, stuck};
 
 /// How a wait failed, and on what.
@@ -23,8 +24,7 @@ pub(crate) enum Ending {
     /// The time is up, and the server did not answer at the end; what was seen before.
     Silence {
         seen: String,
-        told: String,
-        advice: String,
+        error: Error,
     },
     Never(String),
 }
@@ -235,10 +235,6 @@ pub(crate) fn failed(
 ) -> Diagnostic {
     let too_late = || format!("{key} {} within {timeout}", missed(goal));
     let look = format!("To look further:\n  kubectl describe {}", stuck::spelt(key));
-    let again = match ending {
-        Ending::Silence { advice, .. } => format!("{advice} The next apply waits again."),
-        _ => String::new(),
-    };
     let (summary, why, look, advice) = match ending {
         Ending::TimeIsUp(why) => (
             too_late(),
@@ -270,14 +266,18 @@ pub(crate) fn failed(
              namespace, let this resource `depends_on` what makes the object in it. The next apply \
              waits again.",
         ),
-        Ending::Silence { seen, told, .. } => (
-            too_late(),
-            format!(
-                "The API server stopped answering meanwhile. {told}\n\nSeen before that: {seen}."
-            ),
-            "",
-            again.as_str(),
-        ),
+        Ending::Silence { seen, error } => {
+            let Explanation { summary, cause, advice } = explain(error);
+            (
+                too_late(),
+                format!(
+                    "The API server stopped answering meanwhile. {summary}. {cause}\n\nSeen before \
+                     that: {seen}."
+                ),
+                "",
+                &*format!("{advice} The next apply waits again."),
+            )
+        }
         Ending::Never(why) => (
             format!("{key} {}", hopeless(goal)),
             format!("Waiting longer would not help: {why}."),

@@ -78,8 +78,7 @@ fn is_silence(error: &Error) -> bool {
 }
 
 fn silence(error: &Error, seen: String) -> End {
-    let told = format!("{}. {}", error.what(), error.why());
-    End::Failed(Ending::Silence { seen, told, advice: error.advice() })
+    End::Failed(Ending::Silence { seen, error: error.clone() })
 }
 
 enum End {

@@ -219,7 +219,7 @@ mod tests {
             };
             let (path, why) = &broken[0];
             assert!(path.ends_with("pipe.yaml"));
-            assert_eq!(why.to_string(), "it is a named pipe, not a regular file");
+            assert_eq!(*why, Unreadable::NotRegular);
         }
     }
 

@@ -40,7 +40,7 @@ async fn what_is_wrong_with_a_description_is_told_at_once_and_shows_no_secret() 
         at.init().await;
         let run = at.runner.run(&["validate", "-no-color"]).await.unwrap();
         assert_ne!(run.code, 0);
-        says(&run.text, "The cluster's host is not an address");
+        says(&run.text, "`host` cannot be used");
         says(&run.text, "`insecure` contradicts `cluster_ca_certificate`");
         says(&run.text, "Give its content, not a path");
         says(&run.text, "`client_key` is given without `client_certificate`");
@@ -68,7 +68,7 @@ async fn a_server_that_is_not_there_is_told_without_the_token_that_was_meant_for
                  host  = \"ftp://k.example\"\n      token = \"hunter2hunter2\"\n    }\n  }\n}\n";
     at.runner.write("provider.tf", block).unwrap();
     let plan = at.plan_fails().await;
-    says(&plan.text, "The cluster's host is not an address");
+    says(&plan.text, "`host` cannot be used");
     says(&plan.text, "It stands at `clusters[\"east\"].host`");
     never_says(&plan.text, "hunter2");
 }

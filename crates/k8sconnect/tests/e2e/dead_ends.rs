@@ -70,7 +70,7 @@ async fn each_says_what_failed_and_what_to_check() {
         (
             // Which a server takes for nobody at all, unless something before it knows passwords.
             "kubeconfig = file(\"basic\")".to_owned(),
-            vec!["did not accept the login (HTTP 403)", "knows no `username` and `password`"],
+            vec!["ignored the credentials (HTTP 403)", "knows no `username` and `password`"],
         ),
     ];
     let mut main = String::new();

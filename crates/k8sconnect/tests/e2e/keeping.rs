@@ -52,7 +52,7 @@ async fn an_expired_token_a_forbidden_user_and_a_dead_server_keep_the_object() {
     says(&run.text, "could not be read, so nothing can be planned for it");
     let run = keeps(&at, &["-refresh=false"]).await;
     says(&run.text, "was not deleted");
-    says(&run.text, "The server said: Unauthorized");
+    says(&run.text, "The credentials have expired, or they are not for this cluster");
 
     at.kubeconfig(&at.cluster.kubeconfig_for("may-do-nothing", None).unwrap());
     let run = keeps(&at, &["-refresh=false"]).await;

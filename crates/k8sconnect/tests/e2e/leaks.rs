@@ -302,7 +302,7 @@ async fn nothing_leaks(tool: Tool) {
     // A login that may not even look.
     search.write(&Configuration { certified: "{ kubeconfig = file(\"basic\") }", ..GOOD });
     let plan = search.at.plan_fails().await;
-    says(&plan.text, "took you for somebody without any");
+    says(&plan.text, "the server treated the request as anonymous");
     search.clean("a plan by password", &plan.text);
     search.write(&Configuration { image: "nginx:1.30", ..GOOD });
     search.at.runner.variable("env", LATER);

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use k8sconnect_cluster::file::{Sort, Unreadable};
+use k8sconnect_cluster::file::Unreadable;
 use k8sconnect_cluster::{Error, Kind, Location, Scope};
 use k8sconnect_core::documents::{Problem, Source, split};
 use k8sconnect_core::identity::Gvk;
@@ -92,7 +92,7 @@ fn source_messages() -> Vec<Diagnostic> {
         FilesError::Unreadable {
             broken: vec![
                 ("base/a.yaml".into(), no_leave().into()),
-                ("base/pipe.yaml".into(), Unreadable::Not(Sort::Pipe)),
+                ("base/pipe.yaml".into(), Unreadable::NotRegular),
             ],
             others: vec![],
         },

@@ -1,6 +1,6 @@
 //! What is said where the server refuses.
 
-use k8sconnect_cluster::{Proxy, ProxyOrigin, Server};
+use k8sconnect_cluster::{Proxy, Server};
 use k8sconnect_core::immutable::Emptying;
 use k8sconnect_core::overwrite::{Cleared, Clearing};
 use k8sconnect_core::patch::Manner;
@@ -159,7 +159,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let lost = Error::AnswerLost {
         host: host(),
         request: "PATCH /apis/apps/v1/namespaces/shop/deployments/web".into(),
-        trouble: Trouble::Closed,
+        cause: NetworkError::Closed,
         attempts: 4,
     };
     messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Creation));
@@ -183,23 +183,39 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         let nobody = Error::Anonymous { host: host(), user, status };
         messages.push(refusal::unanswered(web().key(), &nobody));
     }
-    let proxy = |origin| Proxy { address: "socks5://proxy.example:1080".into(), origin };
-    for trouble in [
-        Trouble::Refused,
-        Trouble::UnknownAuthority,
-        Trouble::WrongName { presented: vec!["kubernetes".into()] },
-        Trouble::Expired,
-        Trouble::NotTls,
-        Trouble::Silent,
-        Trouble::Mute,
-        Trouble::AfterCertificate(Box::new(Trouble::Closed)),
-        Trouble::MuteProxy(proxy(ProxyOrigin::Given)),
-        Trouble::ClosedBehind(proxy(ProxyOrigin::Given)),
-        Trouble::Proxy(proxy(ProxyOrigin::Https), Box::new(Trouble::Refused)),
-        Trouble::ProxyRefused(proxy(ProxyOrigin::Given), 302),
-        Trouble::ProxyLogin(proxy(ProxyOrigin::Https)),
+    let proxy = |variable, cause| {
+        let proxy = Proxy { address: "socks5://proxy.example:1080".into(), variable };
+        NetworkError::Proxy(proxy, Box::new(cause))
+    };
+    let behind = Proxy { address: "http://proxy.example:3128".into(), variable: None };
+    let tls = NetworkError::Tls;
+    for cause in [
+        NetworkError::NameNotFound("no such host".into()),
+        NetworkError::Refused,
+        NetworkError::NoRoute,
+        NetworkError::NotAccepted,
+        NetworkError::NoAnswer,
+        NetworkError::Closed,
+        NetworkError::AfterCertificate(Box::new(NetworkError::Closed)),
+        NetworkError::ClosedBehind(behind),
+        NetworkError::Other("the wire is cut".into()),
+        proxy(None, NetworkError::NoAnswer),
+        proxy(Some("HTTPS_PROXY"), NetworkError::Refused),
+        proxy(Some("HTTPS_PROXY"), NetworkError::ProxyStatus(407)),
+        proxy(None, NetworkError::ProxyStatus(302)),
+        proxy(None, NetworkError::NotHttp),
+        proxy(None, tls(TlsError::UnknownAuthority)),
+        tls(TlsError::UnknownAuthority),
+        tls(TlsError::WrongName { presented: vec!["kubernetes".into()] }),
+        tls(TlsError::WrongName { presented: Vec::new() }),
+        tls(TlsError::Expired),
+        tls(TlsError::NotYetValid),
+        tls(TlsError::NotTls),
+        tls(TlsError::WantsTls),
+        tls(TlsError::ClientCertificate),
+        tls(TlsError::Other("no common cipher".into())),
     ] {
-        let error = Error::Unreachable { host: host(), trouble, attempts: 3 };
+        let error = Error::Unreachable { host: host(), cause, attempts: 3 };
         messages.push(refusal::unanswered(web().key(), &error));
     }
     let unauthorized = |plugin| Error::Unauthorized {
@@ -209,7 +225,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     };
     let called = Some("clusters[\"prod\"]".to_owned());
     let named = Server { called, ..host() };
-    let dead = Error::Unreachable { host: named, trouble: Trouble::Refused, attempts: 3 };
+    let dead = Error::Unreachable { host: named, cause: NetworkError::Refused, attempts: 3 };
     messages.push(refusal::unanswered(web().key(), &dead));
     messages.push(refusal::not_taken(&web(), &unauthorized(None)));
     messages.push(refusal::not_taken(&web(), &unauthorized(Some("aws".into()))));

@@ -59,7 +59,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let forbidden = error(403, "persistentvolumes \"pv-1\" is forbidden");
     messages.push(blast::volume_unseen(&claim, destroyed, "pv-1", &forbidden));
     let host = "https://127.0.0.1:6443".into();
-    let dead = Error::Unreachable { host, trouble: Trouble::Refused, attempts: 3 };
+    let dead = Error::Unreachable { host, cause: NetworkError::Refused, attempts: 3 };
     let why = blast::reason(&dead);
     messages.push(blast::not_counted(&namespace, Vessel::Namespace, destroyed, &why));
     let why = blast::not_served();

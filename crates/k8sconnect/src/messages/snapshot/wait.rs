@@ -51,11 +51,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         request: "GET /api/v1/namespaces/shop/services/web".into(),
         waited: Duration::from_secs(5),
     };
-    let silence = Ending::Silence {
-        seen: "`status.loadBalancer.ingress` is not there".into(),
-        told: format!("{}. {}", hung.what(), hung.why()),
-        advice: hung.advice(),
-    };
+    let silence =
+        Ending::Silence { seen: "`status.loadBalancer.ingress` is not there".into(), error: hung };
     let forbidden: Status = serde_json::from_value(json!({"code": 403, "reason": "Forbidden",
         "message": "services \"web\" is forbidden"}))
     .unwrap();

@@ -1,18 +1,16 @@
-//! What stands where a path, a name, an address or a command is meant, and is the thing itself.
+//! Whether a text that should be a path, a name, an address or a command may be a credential.
 //!
-//! People put a key where the path of its file belongs, and a token where a name does. Whoever
-//! then complains of the path must not quote it. There is nothing to compare with, so the shape
-//! decides: several lines, the marks of PEM and of tokens, letters and digits in no order that a
-//! person would choose. What looks like any other word cannot be told from a name.
-
-use std::fmt;
+//! People put a key where the path of its file belongs, and a token where a name does. An error about
+//! the path must not quote it. There is nothing to compare with, so the shape decides: several lines,
+//! the marks of PEM and of tokens, letters and digits in no order that a person would choose. A
+//! credential that looks like an ordinary word is not recognized.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-/// What a text looks like that is no name.
+/// What a text that must not be quoted looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum Sensitive {
     /// Certificates or keys, maybe in base64.
     Pem,
     /// The text of a file: several lines, JSON, a kubeconfig, maybe in base64.
@@ -22,7 +20,7 @@ pub enum Content {
     Scrambled,
 }
 
-impl Content {
+impl Sensitive {
     /// `None`: it may well be a name, a path, an address or a command.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -51,27 +49,6 @@ impl Content {
             _ => {}
         }
         is_scrambled(text).then_some(Self::Scrambled)
-    }
-}
-
-impl fmt::Display for Content {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Pem => "a certificate or a key",
-            Self::Document => "the text of a file",
-            Self::Token => "a token",
-            Self::Scrambled => "a credential",
-        })
-    }
-}
-
-/// A name, a path, an address or a command as it is quoted; what looks like content is not.
-pub fn quoted(text: &str) -> String {
-    match Content::of(text) {
-        Some(content) => format!("(not shown: it looks like {content})"),
-        // A line break at the end would not be seen.
-        None if text.contains(char::is_control) => format!("`{}`", text.escape_debug()),
-        None => format!("`{text}`"),
     }
 }
 
@@ -133,31 +110,30 @@ mod tests {
         "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIhunter2\n-----END EC PRIVATE KEY-----\n";
 
     #[test]
-    fn what_is_no_name_is_known_and_not_quoted() {
+    fn what_may_be_a_credential_is_recognized() {
         let kubeconfig = "apiVersion: v1\nkind: Config\nusers: []\n";
         for (text, content) in [
-            (PEM.to_owned(), Content::Pem),
-            (BASE64.encode(PEM), Content::Pem),
-            (BASE64.encode(PEM)[..40].to_owned(), Content::Pem),
-            (format!("/etc/{}", BASE64.encode(PEM)), Content::Pem),
-            (kubeconfig.to_owned(), Content::Document),
-            (BASE64.encode(kubeconfig), Content::Document),
-            (r#"{"users": []}"#.to_owned(), Content::Document),
-            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl".to_owned(), Content::Token),
-            ("/dir/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2ln".to_owned(), Content::Token),
-            ("https://eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln:6443".to_owned(), Content::Token),
-            ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYq8mZ41LKEYx".to_owned(), Content::Scrambled),
-            ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b".to_owned(), Content::Scrambled),
-            ("sha256~Zk3v9QxT1mB7cR5wL0pJ8sY2dN6hF4gA_uE-iO1aXq7".to_owned(), Content::Scrambled),
-            ("/x/Zk3v9QxT1mB7cR5wL0pJ8sY2dN6hF4gA_uE-iO1aXq7".to_owned(), Content::Scrambled),
+            (PEM.to_owned(), Sensitive::Pem),
+            (BASE64.encode(PEM), Sensitive::Pem),
+            (BASE64.encode(PEM)[..40].to_owned(), Sensitive::Pem),
+            (format!("/etc/{}", BASE64.encode(PEM)), Sensitive::Pem),
+            (kubeconfig.to_owned(), Sensitive::Document),
+            (BASE64.encode(kubeconfig), Sensitive::Document),
+            (r#"{"users": []}"#.to_owned(), Sensitive::Document),
+            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl".to_owned(), Sensitive::Token),
+            ("/dir/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2ln".to_owned(), Sensitive::Token),
+            ("https://eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln:6443".to_owned(), Sensitive::Token),
+            ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYq8mZ41LKEYx".to_owned(), Sensitive::Scrambled),
+            ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b".to_owned(), Sensitive::Scrambled),
+            ("sha256~Zk3v9QxT1mB7cR5wL0pJ8sY2dN6hF4gA_uE-iO1aXq7".to_owned(), Sensitive::Scrambled),
+            ("/x/Zk3v9QxT1mB7cR5wL0pJ8sY2dN6hF4gA_uE-iO1aXq7".to_owned(), Sensitive::Scrambled),
         ] {
-            assert_eq!(Content::of(&text), Some(content), "{text}");
-            assert_eq!(quoted(&text), format!("(not shown: it looks like {content})"));
+            assert_eq!(Sensitive::of(&text), Some(content), "{text}");
         }
     }
 
     #[test]
-    fn names_paths_addresses_and_commands_are_quoted() {
+    fn names_paths_addresses_and_commands_are_none() {
         for text in [
             "",
             "prod",
@@ -174,8 +150,7 @@ mod tests {
             "https://0A1B2C3D4E5F607182930A1B2C3D4E5F.gr7.eu-west-1.eks.amazonaws.com",
             "aws-iam-authenticator",
         ] {
-            assert_eq!(quoted(text), format!("`{text}`"));
+            assert_eq!(Sensitive::of(text), None, "{text}");
         }
-        assert_eq!(quoted("/etc/kubeconfig\n"), r"`/etc/kubeconfig\n`");
     }
 }
