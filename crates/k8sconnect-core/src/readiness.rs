@@ -1,9 +1,9 @@
 //! Whether an object is as somebody waits for it to be.
 //!
 //! A [`Goal`] is judged against the object as it was last seen, and the verdict is one of three:
-//! met, not yet, or never. The reasons are clauses that a sentence about the object can be
-//! finished with. What surrounds the object (its pods, its events) is judged in [`pods`] and shown
-//! in [`picture`]. Not here: who looks, how often, and how long.
+//! met, not yet, or never, with reasons as data. What surrounds the object (its pods, its events) is
+//! judged in [`pods`] and shown in [`picture`]. Not here: who looks, how often, and how long, and the
+//! words.
 //!
 //! What a controller has not seen yet says nothing. Where `status.observedGeneration` lags behind
 //! `metadata.generation`, the status is about an older object, and neither good nor bad news is
@@ -11,6 +11,7 @@
 
 pub mod picture;
 pub mod pods;
+mod reason;
 mod rollout;
 mod status;
 
@@ -22,14 +23,15 @@ use crate::identity::Gvk;
 use crate::jsonpath::{self, JsonPath};
 use crate::text::nfc;
 
+pub use reason::{End, NotReady, Reason};
 pub use status::{Status, status};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Met,
-    NotYet(String),
+    NotYet(Vec<Reason>),
     /// It cannot come to be by waiting.
-    Never(String),
+    Never(Vec<Reason>),
 }
 
 /// What is waited for.
@@ -132,31 +134,33 @@ pub fn judge(goal: &Goal, fail_when: &[Sign], object: Option<&Value>, now: Syste
     let Some(object) = object else {
         return match goal {
             Goal::Deleted => Verdict::Met,
-            _ => Verdict::NotYet("it does not exist".into()),
+            _ => Verdict::NotYet(vec![Reason::Absent]),
         };
     };
     if let Some(sign) = fail_when.iter().find(|sign| sign.shown_by(object).is_ok()) {
-        return Verdict::Never(format!("`fail_when` holds: {}", sign.described(object)));
+        return Verdict::Never(vec![Reason::FailWhen(sign.described(object))]);
     }
     match goal {
-        Goal::Deleted => Verdict::NotYet(still_there(object)),
+        Goal::Deleted => Verdict::NotYet(vec![still_there(object)]),
         Goal::Ready => match status(object, now) {
             Status::Current => Verdict::Met,
-            Status::InProgress(why) => Verdict::NotYet(why),
-            Status::Terminating => Verdict::NotYet(still_there(object)),
-            Status::Failed(why) => Verdict::Never(why),
+            Status::InProgress(why) => Verdict::NotYet(vec![why]),
+            Status::Terminating => Verdict::NotYet(vec![still_there(object)]),
+            Status::Failed(why) => Verdict::Never(vec![why]),
         },
         // Its pods go with it, however many are ready still.
-        Goal::Rollout if is_going(object) => Verdict::NotYet(still_there(object)),
+        Goal::Rollout if is_going(object) => Verdict::NotYet(vec![still_there(object)]),
         Goal::Rollout => match unseen(object) {
-            Some(why) => Verdict::NotYet(why),
+            Some(why) => Verdict::NotYet(vec![why]),
             None => rollout::judge(object),
         },
         Goal::Shows(sign) => match sign.shown_by(object) {
             Ok(()) => Verdict::Met,
-            Err(why) => match over(object) {
-                Some(end) if sign.is_of_status() => Verdict::Never(format!("{end}, and {why}")),
-                _ => Verdict::NotYet(why),
+            Err(lacks) => match over(object) {
+                Some(end) if sign.is_of_status() => {
+                    Verdict::Never(vec![Reason::Final { end, lacks }])
+                }
+                _ => Verdict::NotYet(lacks),
             },
         },
     }
@@ -172,73 +176,73 @@ impl Sign {
     }
 
     /// Why the object does not show it.
-    fn shown_by(&self, object: &Value) -> Result<(), String> {
+    fn shown_by(&self, object: &Value) -> Result<(), Vec<Reason>> {
         if let Some(why) = unseen(object).filter(|_| self.is_of_status()) {
-            return Err(why);
+            return Err(vec![why]);
         }
         match self {
             Self::Field(path) => {
                 let found = path.find(object);
                 if found.is_empty() {
-                    return Err(format!("`{}` is not there", path.text()));
+                    return Err(vec![Reason::NoField(path.text().to_owned())]);
                 }
                 match found.iter().any(|found| is_empty(found.value)) {
-                    true => Err(format!("`{}` is empty", path.text())),
+                    true => Err(vec![Reason::EmptyField(path.text().to_owned())]),
                     false => Ok(()),
                 }
             }
             Self::Values(values) => {
                 let whys = values.iter().filter_map(|(path, wanted)| differs(path, wanted, object));
                 let whys: Vec<_> = whys.collect();
-                if whys.is_empty() { Ok(()) } else { Err(whys.join("; ")) }
+                if whys.is_empty() { Ok(()) } else { Err(whys) }
             }
             Self::Condition { kind, status } => {
                 let Some(one) = condition(object, kind) else {
-                    return Err(format!("condition `{kind}` is not there"));
+                    return Err(vec![Reason::NoCondition(kind.clone())]);
                 };
                 let observed = one["observedGeneration"].as_i64();
                 let generation = object["metadata"]["generation"].as_i64();
                 if observed < generation && observed.is_some() {
-                    return Err(format!("condition `{kind}` is of an older generation"));
+                    return Err(vec![Reason::OldCondition(kind.clone())]);
                 }
                 if text(&one["status"]).eq_ignore_ascii_case(status) {
                     return Ok(());
                 }
-                Err(picture::ConditionSeen::of(one).to_string())
+                Err(vec![Reason::Condition(picture::ConditionSeen::of(one))])
             }
         }
     }
 
     /// What the object shows, once it does.
-    fn described(&self, object: &Value) -> String {
+    fn described(&self, object: &Value) -> Vec<Reason> {
         match self {
-            Self::Field(path) => format!("`{}` is there", path.text()),
+            Self::Field(path) => vec![Reason::Field(path.text().to_owned())],
             Self::Values(values) => {
-                let all = values.iter().map(|(path, wanted)| match is_secret(path, object) {
-                    true => format!("`{}` is as named", path.text()),
-                    false => format!("`{}` is `{wanted}`", path.text()),
+                let all = values.iter().map(|(path, wanted)| Reason::Value {
+                    path: path.text().to_owned(),
+                    value: (!is_secret(path, object)).then(|| wanted.clone()),
                 });
-                all.collect::<Vec<_>>().join(" and ")
+                all.collect()
             }
-            Self::Condition { kind, .. } => condition(object, kind)
-                .map_or_else(String::new, |one| picture::ConditionSeen::of(one).to_string()),
+            Self::Condition { kind, .. } => {
+                let found = condition(object, kind).map(picture::ConditionSeen::of);
+                found.into_iter().map(Reason::Condition).collect()
+            }
         }
     }
 }
 
-fn differs(path: &JsonPath, wanted: &str, object: &Value) -> Option<String> {
-    let found = path.find(object);
-    let name = path.text();
+fn differs(path: &JsonPath, wanted: &str, object: &Value) -> Option<Reason> {
+    let (found, path_text) = (path.find(object), path.text().to_owned());
     if found.is_empty() {
-        return Some(format!("`{name}` is not there"));
+        return Some(Reason::NoField(path_text));
     }
     let other = found.iter().map(|found| text(found.value)).find(|found| found != wanted)?;
-    if is_secret(path, object) {
-        return Some(format!("`{name}` has another value"));
-    }
     let shown: String = other.chars().take(80).collect();
     let more = if shown.len() < other.len() { "…" } else { "" };
-    Some(format!("`{name}` is `{shown}{more}`, not `{wanted}`"))
+    let values = [shown + more, wanted.to_owned()];
+    let values = (!is_secret(path, object)).then_some(values);
+    Some(Reason::OtherValue { path: path_text, values })
 }
 
 /// What a Secret holds is nobody's to read in a message.
@@ -280,52 +284,39 @@ fn has(object: &Value, kind: &str, status: &str) -> bool {
 }
 
 /// Where the controller has not seen the last change yet.
-fn unseen(object: &Value) -> Option<String> {
+fn unseen(object: &Value) -> Option<Reason> {
     let generation = object["metadata"]["generation"].as_i64()?;
     let observed = object["status"]["observedGeneration"].as_i64()?;
-    (observed != generation).then(|| {
-        format!(
-            "its controller has not seen the last change yet (generation {generation}, observed \
-             {observed})"
-        )
-    })
+    (observed != generation).then_some(Reason::OldGeneration { generation, observed })
 }
 
 /// Where the status is final.
-fn over(object: &Value) -> Option<String> {
+fn over(object: &Value) -> Option<End> {
     match (object["kind"].as_str()?, object["status"]["phase"].as_str()) {
         ("Job", _) if has(object, "Failed", "True") => Some(job_failed(object)),
-        ("Job", _) if has(object, "Complete", "True") => Some("the Job is complete".into()),
-        ("Pod", Some("Failed")) => Some("the Pod has failed".into()),
-        ("Pod", Some("Succeeded")) => Some("the Pod has run to its end".into()),
+        ("Job", _) if has(object, "Complete", "True") => Some(End::JobComplete),
+        ("Pod", Some("Failed")) => Some(End::PodFailed),
+        ("Pod", Some("Succeeded")) => Some(End::PodSucceeded),
         _ => None,
     }
 }
 
-fn job_failed(object: &Value) -> String {
+fn job_failed(object: &Value) -> End {
     let failed = conditions(object).find(|one| one["type"] == "Failed");
-    let why = failed.map(|one| picture::ConditionSeen::of(one).because()).unwrap_or_default();
-    format!("the Job has failed{why}")
+    End::JobFailed(failed.map(picture::ConditionSeen::of))
 }
 
 fn is_going(object: &Value) -> bool {
     object["metadata"]["deletionTimestamp"].as_str().is_some_and(|time| !time.is_empty())
 }
 
-fn still_there(object: &Value) -> String {
+fn still_there(object: &Value) -> Reason {
     if !is_going(object) {
-        return "it still exists, and nobody has asked for its deletion".into();
+        return Reason::NotDeleted;
     }
-    let finalizers: Vec<_> = object["metadata"]["finalizers"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|name| Some(format!("`{}`", name.as_str()?)))
-        .collect();
-    if finalizers.is_empty() {
-        return "it is marked for deletion and still there".into();
-    }
-    format!("it is marked for deletion and held by {}", finalizers.join(", "))
+    let finalizers = object["metadata"]["finalizers"].as_array().into_iter().flatten();
+    let finalizers = finalizers.filter_map(Value::as_str).map(ToOwned::to_owned).collect();
+    Reason::Terminating { finalizers }
 }
 
 fn whole(object: &Value, path: [&str; 2], otherwise: i64) -> i64 {

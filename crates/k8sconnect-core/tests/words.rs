@@ -7,8 +7,8 @@ use proc_macro2::{TokenStream, TokenTree};
 
 const CRATES: [&str; 2] = ["k8sconnect-core", "k8sconnect-cluster"];
 
-/// Tests, and sources that still describe in words what they find.
-const EXCEPT: [&str; 3] = ["tests", "specimen.rs", "readiness"];
+/// Tests and their samples.
+const EXCEPT: [&str; 2] = ["tests", "specimen.rs"];
 
 /// Refusals are recognised by these words of the API server and of TLS.
 const OF_THE_SERVER: [&str; 8] = [

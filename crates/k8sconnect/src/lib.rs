@@ -33,6 +33,7 @@ mod read_cache;
 mod resource;
 mod session;
 mod wait;
+mod wait_failure;
 mod yaml_source;
 
 pub use provider::K8sConnect;

@@ -2,8 +2,6 @@
 //! its count of replicas, its worst pods, its last events. Bounded: a message is read, not
 //! searched.
 
-use std::fmt;
-
 use serde_json::Value;
 
 use super::pods::{Pod, Standing, look};
@@ -11,13 +9,20 @@ use super::pods::{Pod, Standing, look};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     pub conditions: Vec<ConditionSeen>,
-    pub replicas: Option<String>,
+    pub replicas: Option<ReplicaCounts>,
     /// The worst, worst first.
     pub pods: Vec<Pod>,
     /// How many pods there are beside those.
     pub further_pods: usize,
     /// The last, oldest first.
     pub events: Vec<Event>,
+}
+
+/// The counts of a workload, by the names of the fields of its status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplicaCounts {
+    pub wanted: i64,
+    pub counts: Vec<(&'static str, i64)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,22 +69,6 @@ impl ConditionSeen {
             message: text("message"),
         }
     }
-
-    /// Reason and message, as the end of a sentence; nothing where there are none.
-    pub(super) fn because(&self) -> String {
-        match (self.reason.as_str(), self.message.as_str()) {
-            ("", "") => String::new(),
-            (reason, "") => format!(" ({reason})"),
-            ("", message) => format!(" ({message})"),
-            (reason, message) => format!(" ({reason}: {message})"),
-        }
-    }
-}
-
-impl fmt::Display for ConditionSeen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "condition `{}` is `{}`{}", self.kind, self.status, self.because())
-    }
 }
 
 /// Puts together what is known. The events may be those of the pods too.
@@ -98,40 +87,23 @@ pub fn picture(object: Option<&Value>, pods: &[Value], events: &[Value]) -> Pict
     }
 }
 
-/// The counts of a workload on one line.
-fn replicas(object: &Value) -> Option<String> {
+fn replicas(object: &Value) -> Option<ReplicaCounts> {
     let (spec, status) = (&object["spec"], &object["status"]);
     let count = |name: &str| status[name].as_i64().unwrap_or(0);
-    let of = |wanted: i64, counts: &[(&str, &str)]| {
-        let counts = counts.iter().map(|(name, words)| format!("{} {words}", count(name)));
-        format!("{wanted} wanted, {}", counts.collect::<Vec<_>>().join(", "))
+    let wanted = |name: &str| spec[name].as_i64().unwrap_or(1);
+    let (wanted, names): (i64, &[&str]) = match object["kind"].as_str()? {
+        "Deployment" | "StatefulSet" | "ReplicaSet" => (
+            wanted("replicas"),
+            &["replicas", "updatedReplicas", "readyReplicas", "availableReplicas"],
+        ),
+        "DaemonSet" => (
+            count("desiredNumberScheduled"),
+            &["currentNumberScheduled", "updatedNumberScheduled", "numberReady", "numberAvailable"],
+        ),
+        "Job" => (wanted("completions"), &["active", "succeeded", "failed"]),
+        _ => return None,
     };
-    let wanted = spec["replicas"].as_i64().unwrap_or(1);
-    match object["kind"].as_str()? {
-        "Deployment" | "StatefulSet" | "ReplicaSet" => {
-            let all = [
-                ("replicas", "there"),
-                ("updatedReplicas", "updated"),
-                ("readyReplicas", "ready"),
-                ("availableReplicas", "available"),
-            ];
-            Some(of(wanted, &all))
-        }
-        "DaemonSet" => {
-            let all = [
-                ("currentNumberScheduled", "scheduled"),
-                ("updatedNumberScheduled", "updated"),
-                ("numberReady", "ready"),
-                ("numberAvailable", "available"),
-            ];
-            Some(of(count("desiredNumberScheduled"), &all))
-        }
-        "Job" => {
-            let all = [("active", "active"), ("succeeded", "succeeded"), ("failed", "failed")];
-            Some(of(spec["completions"].as_i64().unwrap_or(1), &all))
-        }
-        _ => None,
-    }
+    Some(ReplicaCounts { wanted, counts: names.iter().map(|name| (*name, count(name))).collect() })
 }
 
 /// The last events in the order of time, warnings alone if there are any. One that came again and

@@ -34,8 +34,23 @@ pub struct Pod {
     /// As kubectl shows it: `ImagePullBackOff`, `CrashLoopBackOff`, `Running`.
     pub state: String,
     pub container: Option<String>,
-    pub message: String,
+    pub message: PodMessage,
     pub restarts: i64,
+}
+
+/// What is known of a pod beside its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PodMessage {
+    /// In the words of the kubelet or the scheduler; empty where there are none.
+    Said(String),
+    /// It runs, and its containers are not ready.
+    ContainersNotReady,
+    /// It runs, and something else keeps it from being ready.
+    NotReady { reason: String, message: String },
+    /// A container ended with this exit code.
+    Exit(i64),
+    /// The same, before it was started again.
+    LastExit { code: i64, reason: String },
 }
 
 /// The selector of the pods behind an object, in the server's syntax. `None` where it has none.
@@ -161,13 +176,17 @@ pub fn look(pod: &Value) -> Pod {
         standing,
         state,
         container,
-        message: cut(&message),
+        message,
         restarts,
     }
 }
 
+fn said(message: &Value) -> PodMessage {
+    PodMessage::Said(cut(message.as_str().unwrap_or_default()))
+}
+
 /// How the pod stands as far as no container says it.
-fn whole_pod(pod: &Value) -> (Standing, String, String) {
+fn whole_pod(pod: &Value) -> (Standing, String, PodMessage) {
     let status = &pod["status"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let phase = status["phase"].as_str().unwrap_or("Pending");
@@ -175,32 +194,31 @@ fn whole_pod(pod: &Value) -> (Standing, String, String) {
     let unscheduled = super::conditions(pod)
         .find(|one| one["type"] == "PodScheduled" && one["status"] == "False");
     match (phase, unscheduled) {
-        ("Succeeded", _) => (Standing::Fine, reason, String::new()),
-        ("Failed", _) => (Standing::Failed, reason, text(&status["message"])),
-        (_, Some(one)) => (Standing::Unscheduled, text(&one["reason"]), text(&one["message"])),
+        ("Succeeded", _) => (Standing::Fine, reason, said(&Value::Null)),
+        ("Failed", _) => (Standing::Failed, reason, said(&status["message"])),
+        (_, Some(one)) => (Standing::Unscheduled, text(&one["reason"]), said(&one["message"])),
         ("Running", _) if super::has(pod, "Ready", "True") => {
-            (Standing::Fine, reason, String::new())
+            (Standing::Fine, reason, said(&Value::Null))
         }
         ("Running", _) => (Standing::Unready, reason, unready(pod)),
-        _ => (Standing::Starting, reason, text(&status["message"])),
+        _ => (Standing::Starting, reason, said(&status["message"])),
     }
 }
 
 /// Why a pod that runs is not ready: its containers are not, or something else that must say so.
-fn unready(pod: &Value) -> String {
+fn unready(pod: &Value) -> PodMessage {
     let ready = super::conditions(pod).find(|one| one["type"] == "Ready");
     let said = |name: &str| ready.and_then(|one| one[name].as_str()).unwrap_or_default();
     match (said("reason"), said("message")) {
-        ("" | "ContainersNotReady", _) => {
-            "it runs, and its readiness probes do not succeed".to_owned()
+        ("" | "ContainersNotReady", _) => PodMessage::ContainersNotReady,
+        (reason, message) => {
+            PodMessage::NotReady { reason: reason.to_owned(), message: cut(message) }
         }
-        (reason, "") => format!("it runs, and is not ready ({reason})"),
-        (reason, message) => format!("it runs, and is not ready ({reason}: {message})"),
     }
 }
 
 /// What is wrong with a container, if anything is.
-fn container(one: &Value) -> Option<(Standing, String, String, String)> {
+fn container(one: &Value) -> Option<(Standing, String, String, PodMessage)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = text(&one["name"]);
     let waiting = &one["state"]["waiting"];
@@ -221,9 +239,9 @@ fn container(one: &Value) -> Option<(Standing, String, String, String)> {
         let last = &one["lastState"]["terminated"];
         let message = match (standing, last["exitCode"].as_i64()) {
             (Standing::Crashing, Some(code)) => {
-                format!("it last ended with exit code {code} ({})", text(&last["reason"]))
+                PodMessage::LastExit { code, reason: text(&last["reason"]) }
             }
-            _ => text(&waiting["message"]),
+            _ => said(&waiting["message"]),
         };
         return Some((standing, reason.to_owned(), name, message));
     }
@@ -231,7 +249,7 @@ fn container(one: &Value) -> Option<(Standing, String, String, String)> {
     let code = ended["exitCode"].as_i64().filter(|code| *code != 0)?;
     // What a container says at its end may hold anything; its exit code does not.
     let reason = ended["reason"].as_str().unwrap_or("Error").to_owned();
-    Some((Standing::Failed, reason, name, format!("it ended with exit code {code}")))
+    Some((Standing::Failed, reason, name, PodMessage::Exit(code)))
 }
 
 #[cfg(test)]

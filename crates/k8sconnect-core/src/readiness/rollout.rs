@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Verdict::{self, Met, Never, NotYet};
 use super::picture::ConditionSeen;
-use super::{conditions, has, job_failed, whole};
+use super::{NotReady, Reason, conditions, has, job_failed, whole};
 
 pub(super) fn judge(object: &Value) -> Verdict {
     match object["kind"].as_str() {
@@ -13,22 +13,22 @@ pub(super) fn judge(object: &Value) -> Verdict {
         Some("StatefulSet") => stateful_set(object),
         Some("DaemonSet") => daemon_set(object),
         Some("Job") => job(object),
-        _ => Never(
-            "a rollout is known of Deployments, StatefulSets, DaemonSets and Jobs only".into(),
-        ),
+        _ => Never(vec![Reason::NoRollout]),
     }
 }
 
 /// Controllers write their first status some time after the object is made.
 fn unwritten(object: &Value) -> Option<Verdict> {
     let written = object["status"]["observedGeneration"].is_i64();
-    (!written).then(|| NotYet("its controller has not seen it yet".into()))
+    (!written).then(|| not_yet(NotReady::Unobserved))
 }
 
-fn so_many(done: i64, of: i64, what: &str) -> Verdict {
-    let replicas = if of == 1 { "replica" } else { "replicas" };
-    let verb = if of == 1 { "is" } else { "are" };
-    NotYet(format!("{done} of {of} {replicas} {verb} {what}"))
+fn not_yet(why: NotReady) -> Verdict {
+    NotYet(vec![why.into()])
+}
+
+fn so_many(count: i64, wanted: i64, state: &'static str) -> Verdict {
+    not_yet(NotReady::Replicas { count, wanted, state })
 }
 
 fn deployment(object: &Value) -> Verdict {
@@ -38,21 +38,20 @@ fn deployment(object: &Value) -> Verdict {
     let failed =
         |one: &&Value| one["type"] == "Progressing" && one["reason"] == "ProgressDeadlineExceeded";
     if let Some(one) = conditions(object).find(failed) {
-        let why = ConditionSeen::of(one).because();
-        return Never(format!("it made no progress within its deadline{why}"));
+        return Never(vec![NotReady::ProgressDeadline(ConditionSeen::of(one)).into()]);
     }
     let wanted = whole(object, ["spec", "replicas"], 1);
     let replicas = whole(object, ["status", "replicas"], 0);
     let updated = whole(object, ["status", "updatedReplicas"], 0);
     let available = whole(object, ["status", "availableReplicas"], 0);
     if updated < wanted && object["spec"]["paused"] == true {
-        return NotYet(format!("it is paused, with {updated} of {wanted} replicas updated"));
+        return not_yet(NotReady::Paused { updated, wanted });
     }
     if updated < wanted {
         return so_many(updated, wanted, "updated");
     }
     if replicas > updated {
-        return NotYet(format!("{} of the former replicas are still there", replicas - updated));
+        return not_yet(NotReady::OldReplicas(replicas - updated));
     }
     if available < updated {
         return so_many(available, updated, "available");
@@ -77,7 +76,7 @@ fn stateful_set(object: &Value) -> Verdict {
         return so_many(available, wanted, "available");
     }
     if replicas > wanted {
-        return NotYet(format!("{} replicas too many are still there", replicas - wanted));
+        return not_yet(NotReady::TooManyReplicas(replicas - wanted));
     }
     let strategy = &object["spec"]["updateStrategy"];
     // Its pods are replaced when their owner deletes them, which is not for us to wait for.
@@ -118,18 +117,13 @@ fn job(object: &Value) -> Verdict {
         return Met;
     }
     if has(object, "Failed", "True") {
-        return Never(job_failed(object));
+        return Never(vec![Reason::Ended(job_failed(object))]);
     }
     if object["spec"]["suspend"] == true {
-        return NotYet("it is suspended".into());
+        return not_yet(NotReady::Suspended);
     }
     let wanted = whole(object, ["spec", "completions"], 1);
     let succeeded = whole(object, ["status", "succeeded"], 0);
     let failed = whole(object, ["status", "failed"], 0);
-    let failures = match failed {
-        0 => String::new(),
-        1 => ", and 1 pod has failed".into(),
-        many => format!(", and {many} pods have failed"),
-    };
-    NotYet(format!("{succeeded} of {wanted} completions are done{failures}"))
+    not_yet(NotReady::Completions { succeeded, wanted, failed })
 }

@@ -7,19 +7,27 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::picture::ConditionSeen;
-use super::{conditions, has, is_going, job_failed, unseen, whole};
+use super::{NotReady, Reason, conditions, has, is_going, job_failed, unseen, whole};
 use crate::identity::Gvk;
 use crate::time;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     Current,
-    InProgress(String),
-    Failed(String),
+    InProgress(Reason),
+    Failed(Reason),
     Terminating,
 }
 
 use Status::{Current, Failed, InProgress, Terminating};
+
+fn in_progress(why: NotReady) -> Status {
+    InProgress(why.into())
+}
+
+fn failed(why: NotReady) -> Status {
+    Failed(why.into())
+}
 
 /// How long a pod may be without a node before that counts as failed.
 const SCHEDULING: Duration = Duration::from_secs(15);
@@ -33,8 +41,8 @@ pub fn status(object: &Value, now: SystemTime) -> Status {
     }
     for one in conditions(object).filter(|one| one["status"] == "True") {
         match one["type"].as_str() {
-            Some("Reconciling") => return InProgress(ConditionSeen::of(one).to_string()),
-            Some("Stalled") => return Failed(ConditionSeen::of(one).to_string()),
+            Some("Reconciling") => return InProgress(Reason::Condition(ConditionSeen::of(one))),
+            Some("Stalled") => return Failed(Reason::Condition(ConditionSeen::of(one))),
             _ => {}
         }
     }
@@ -57,14 +65,13 @@ pub fn status(object: &Value, now: SystemTime) -> Status {
 }
 
 /// The first of these that is short of what is wanted.
-fn short_of<const N: usize>(wanted: i64, counts: [(i64, &str); N]) -> Option<Status> {
-    let (count, what) = counts.into_iter().find(|(count, _)| *count < wanted)?;
-    Some(InProgress(format!("{count} of {wanted} replicas are {what}")))
+fn short_of<const N: usize>(wanted: i64, counts: [(i64, &'static str); N]) -> Option<Status> {
+    let (count, state) = counts.into_iter().find(|(count, _)| *count < wanted)?;
+    Some(in_progress(NotReady::Replicas { count, wanted, state }))
 }
 
 fn too_many(replicas: i64, wanted: i64) -> Option<Status> {
-    (replicas > wanted)
-        .then(|| InProgress(format!("{} replicas too many are still there", replicas - wanted)))
+    (replicas > wanted).then(|| in_progress(NotReady::TooManyReplicas(replicas - wanted)))
 }
 
 fn deployment(object: &Value) -> Status {
@@ -72,8 +79,7 @@ fn deployment(object: &Value) -> Status {
     let mut progressed = deadline.is_none_or(|seconds| seconds == i64::from(i32::MAX));
     for one in conditions(object).filter(|one| one["type"] == "Progressing") {
         if one["reason"] == "ProgressDeadlineExceeded" {
-            let why = ConditionSeen::of(one).because();
-            return Failed(format!("it made no progress within its deadline{why}"));
+            return failed(NotReady::ProgressDeadline(ConditionSeen::of(one)));
         }
         progressed |= one["status"] == "True" && one["reason"] == "NewReplicaSetAvailable";
     }
@@ -86,15 +92,15 @@ fn deployment(object: &Value) -> Status {
         .or_else(|| short_of(wanted, [(count("readyReplicas"), "ready")]));
     match found {
         Some(status) => status,
-        None if !progressed => InProgress("its new ReplicaSet is not available yet".into()),
-        None if !has(object, "Available", "True") => InProgress("it is not available yet".into()),
+        None if !progressed => in_progress(NotReady::NewReplicaSet),
+        None if !has(object, "Available", "True") => in_progress(NotReady::Unavailable),
         None => Current,
     }
 }
 
 fn replica_set(object: &Value) -> Status {
     if has(object, "ReplicaFailure", "True") {
-        return InProgress("its pods could not all be made or deleted".into());
+        return in_progress(NotReady::ReplicaFailure);
     }
     let wanted = whole(object, ["spec", "replicas"], 1);
     let count = |name| whole(object, ["status", name], 0);
@@ -125,10 +131,10 @@ fn stateful_set(object: &Value) -> Status {
         return short_of(wanted - partition, [(updated, "updated")]).unwrap_or(Current);
     }
     let revision = |name: &str| object["status"][name].as_str().unwrap_or_default().to_owned();
-    match short_of(wanted, [(count("currentReplicas"), "of the current revision")]) {
+    match short_of(wanted, [(count("currentReplicas"), "current")]) {
         Some(status) => status,
         None if revision("currentRevision") != revision("updateRevision") => {
-            InProgress("its pods are not all of the new revision yet".into())
+            in_progress(NotReady::OldRevision)
         }
         None => Current,
     }
@@ -139,7 +145,7 @@ fn daemon_set(object: &Value) -> Status {
         && object["status"]["observedGeneration"].is_i64();
     let wanted = object["status"]["desiredNumberScheduled"].as_i64().filter(|wanted| *wanted != -1);
     let (true, Some(wanted)) = (seen, wanted) else {
-        return InProgress("its controller has not seen it yet".into());
+        return in_progress(NotReady::Unobserved);
     };
     let count = |name| whole(object, ["status", name], 0);
     let counts = [
@@ -154,7 +160,7 @@ fn daemon_set(object: &Value) -> Status {
 fn claim(object: &Value) -> Status {
     match object["status"]["phase"].as_str() {
         Some("Bound") => Current,
-        phase => InProgress(format!("it is not bound (phase `{}`)", phase.unwrap_or("unknown"))),
+        phase => in_progress(NotReady::Phase(phase.map(ToOwned::to_owned))),
     }
 }
 
@@ -170,16 +176,15 @@ fn pod(object: &Value, now: SystemTime) -> Status {
                 .into_iter()
                 .flatten()
                 .filter(looping)
-                .filter_map(|one| Some(format!("`{}`", one["name"].as_str()?)))
+                .filter_map(|one| one["name"].as_str().map(ToOwned::to_owned))
                 .collect();
             if names.is_empty() {
-                return InProgress("it runs and is not ready".into());
+                return in_progress(NotReady::Unready);
             }
-            Failed(format!("its containers keep crashing: {}", names.join(", ")))
+            failed(NotReady::Crashing(names))
         }
         Some("Pending") => pending(object, now),
-        Some(other) => InProgress(format!("its phase is `{other}`")),
-        None => InProgress("nobody has seen it yet".into()),
+        phase => in_progress(NotReady::Phase(phase.map(ToOwned::to_owned))),
     }
 }
 
@@ -188,31 +193,27 @@ fn pending(object: &Value, now: SystemTime) -> Status {
         .find(|one| one["type"] == "PodScheduled" && one["status"] == "False")
         .filter(|one| one["reason"] == "Unschedulable");
     let Some(one) = unscheduled else {
-        return InProgress("it is pending".into());
+        return in_progress(NotReady::Phase(Some("Pending".to_owned())));
     };
     let created = object["metadata"]["creationTimestamp"].as_str().and_then(time::parse);
     let patience_is_over = match created {
         Some(created) => created + SCHEDULING <= now,
         None => true,
     };
-    let why = ConditionSeen::of(one).because();
-    if patience_is_over {
-        Failed(format!("no node takes it{why}"))
-    } else {
-        InProgress(format!("no node has taken it yet{why}"))
-    }
+    let why = NotReady::Unscheduled(ConditionSeen::of(one));
+    if patience_is_over { failed(why) } else { in_progress(why) }
 }
 
 fn job(object: &Value) -> Status {
     for one in conditions(object).filter(|one| one["status"] == "True") {
         match one["type"].as_str() {
             Some("Complete") => return Current,
-            Some("Failed") => return Failed(job_failed(object)),
+            Some("Failed") => return Failed(Reason::Ended(job_failed(object))),
             _ => {}
         }
     }
     if object["status"]["startTime"].as_str().unwrap_or_default().is_empty() {
-        return InProgress("it has not started".into());
+        return in_progress(NotReady::NotStarted);
     }
     Current
 }
@@ -221,7 +222,7 @@ fn service(object: &Value) -> Status {
     let spec = &object["spec"];
     let unaddressed = spec["clusterIP"].as_str().unwrap_or_default().is_empty();
     if spec["type"] == "LoadBalancer" && unaddressed {
-        return InProgress("it has no address yet".into());
+        return in_progress(NotReady::NoAddress);
     }
     Current
 }
@@ -230,15 +231,17 @@ fn definition(object: &Value) -> Status {
     for one in conditions(object) {
         let no = one["status"] == "False";
         match one["type"].as_str() {
-            Some("NamesAccepted") if no => return Failed(ConditionSeen::of(one).to_string()),
+            Some("NamesAccepted") if no => {
+                return Failed(Reason::Condition(ConditionSeen::of(one)));
+            }
             Some("Established") if no && one["reason"] != "Installing" => {
-                return Failed(ConditionSeen::of(one).to_string());
+                return Failed(Reason::Condition(ConditionSeen::of(one)));
             }
             Some("Established") if one["status"] == "True" => return Current,
             _ => {}
         }
     }
-    InProgress("it is being installed".into())
+    in_progress(NotReady::Installing)
 }
 
 /// Of a kind without rules of its own the condition `Ready` is believed; without it, there is
@@ -249,7 +252,9 @@ fn by_convention(object: &Value) -> Status {
             && matches!(one["status"].as_str(), Some("True" | "False" | "Unknown"))
     };
     match conditions(object).find(told) {
-        Some(one) if one["status"] != "True" => InProgress(ConditionSeen::of(one).to_string()),
+        Some(one) if one["status"] != "True" => {
+            InProgress(Reason::Condition(ConditionSeen::of(one)))
+        }
         _ => Current,
     }
 }

@@ -17,29 +17,45 @@ fn judged(goal: &Goal, object: &Value) -> Verdict {
 }
 
 #[track_caller]
-fn not_yet(verdict: Verdict, words: &str) {
-    match verdict {
-        Verdict::NotYet(why) => assert!(why.contains(words), "{why}"),
-        other => panic!("{other:?}"),
-    }
+fn not_yet(verdict: Verdict, why: impl Into<Reason>) {
+    assert_eq!(verdict, Verdict::NotYet(vec![why.into()]));
 }
 
 #[track_caller]
-fn never(verdict: Verdict, words: &str) {
-    match verdict {
-        Verdict::Never(why) => assert!(why.contains(words), "{why}"),
-        other => panic!("{other:?}"),
-    }
+fn never(verdict: Verdict, why: impl Into<Reason>) {
+    assert_eq!(verdict, Verdict::Never(vec![why.into()]));
+}
+
+fn missing(path: &str) -> Reason {
+    Reason::NoField(path.to_owned())
+}
+
+fn without(condition: &str) -> Reason {
+    Reason::NoCondition(condition.to_owned())
+}
+
+fn lagging(generation: i64, observed: i64) -> Reason {
+    Reason::OldGeneration { generation, observed }
+}
+
+fn short(count: i64, wanted: i64, state: &'static str) -> NotReady {
+    NotReady::Replicas { count, wanted, state }
+}
+
+fn seen(kind: &str, status: &str, reason: &str, message: &str) -> picture::ConditionSeen {
+    let [kind, status, reason, message] = [kind, status, reason, message].map(str::to_owned);
+    picture::ConditionSeen { kind, status, reason, message }
 }
 
 #[test]
 fn an_absent_object_is_awaited_or_just_what_was_awaited() {
-    not_yet(judge(&Goal::Ready, &[], None, at(0)), "does not exist");
+    not_yet(judge(&Goal::Ready, &[], None, at(0)), Reason::Absent);
     assert_eq!(judge(&Goal::Deleted, &[], None, at(0)), Verdict::Met);
     let there = json!({"metadata": {"finalizers": ["example.com/a"]}});
-    not_yet(judged(&Goal::Deleted, &there), "nobody has asked");
+    not_yet(judged(&Goal::Deleted, &there), Reason::NotDeleted);
     let going = json!({"metadata": {"deletionTimestamp": "x", "finalizers": ["example.com/a"]}});
-    not_yet(judged(&Goal::Deleted, &going), "held by `example.com/a`");
+    let finalizers = vec!["example.com/a".to_owned()];
+    not_yet(judged(&Goal::Deleted, &going), Reason::Terminating { finalizers });
 }
 
 /// Whoever waits for a sign may mean just this: a Namespace whose phase is `Terminating`.
@@ -49,7 +65,8 @@ fn what_is_going_is_neither_ready_nor_rolled_out_and_shows_its_signs_all_the_sam
         "metadata": {"generation": 1, "deletionTimestamp": "x", "finalizers": ["example.com/a"]},
         "spec": {"replicas": 0}, "status": {"observedGeneration": 1, "phase": "Terminating"}});
     for goal in [Goal::Ready, Goal::Rollout] {
-        not_yet(judged(&goal, &going), "marked for deletion and held by `example.com/a`");
+        let finalizers = vec!["example.com/a".to_owned()];
+        not_yet(judged(&goal, &going), Reason::Terminating { finalizers });
     }
     let phase = Sign::Values(vec![(path("status.phase"), "Terminating".to_owned())]);
     assert_eq!(judged(&Goal::Shows(phase), &going), Verdict::Met);
@@ -58,9 +75,10 @@ fn what_is_going_is_neither_ready_nor_rolled_out_and_shows_its_signs_all_the_sam
 #[test]
 fn a_field_is_there_once_it_is_not_empty() {
     let goal = Goal::Shows(Sign::Field(path("status.ingress")));
-    not_yet(judged(&goal, &json!({})), "`status.ingress` is not there");
+    not_yet(judged(&goal, &json!({})), missing("status.ingress"));
     for empty in [json!(null), json!([]), json!({}), json!("")] {
-        not_yet(judged(&goal, &json!({"status": {"ingress": empty}})), "is empty");
+        let why = Reason::EmptyField("status.ingress".to_owned());
+        not_yet(judged(&goal, &json!({"status": {"ingress": empty}})), why);
     }
     for full in [json!(0), json!(false), json!("x"), json!([{}])] {
         assert_eq!(judged(&goal, &json!({"status": {"ingress": full}})), Verdict::Met);
@@ -78,7 +96,8 @@ fn values_are_compared_as_they_are_written() {
     assert_eq!(value("1", json!("1")), Verdict::Met);
     assert_eq!(value("true", json!(true)), Verdict::Met);
     assert_eq!(value("{\"a\":1}", json!({"a": 1})), Verdict::Met);
-    not_yet(value("Bound", json!("Pending")), "`spec.x` is `Pending`, not `Bound`");
+    let (path, values) = ("spec.x".to_owned(), Some(["Pending".to_owned(), "Bound".to_owned()]));
+    not_yet(value("Bound", json!("Pending")), Reason::OtherValue { path, values });
 }
 
 #[test]
@@ -86,7 +105,9 @@ fn every_value_must_hold_and_each_that_does_not_is_told() {
     let values =
         vec![(path("a"), "1".to_owned()), (path("b"), "2".to_owned()), (path("c"), "3".to_owned())];
     let goal = Goal::Shows(Sign::Values(values));
-    not_yet(judged(&goal, &json!({"a": 1, "b": 9})), "`b` is `9`, not `2`; `c` is not there");
+    let (path, values) = ("b".to_owned(), Some(["9".to_owned(), "2".to_owned()]));
+    let both = vec![Reason::OtherValue { path, values }, missing("c")];
+    assert_eq!(judged(&goal, &json!({"a": 1, "b": 9})), Verdict::NotYet(both));
     assert_eq!(judged(&goal, &json!({"a": 1, "b": 2, "c": 3})), Verdict::Met);
 }
 
@@ -96,7 +117,8 @@ fn the_values_of_a_secret_are_not_told() {
     let secret = json!({"kind": "Secret", "data": {"key": "aHVudGVyMg=="}});
     let verdict = judged(&goal, &secret);
     assert!(!format!("{verdict:?}").contains("aHVudGVyMg"), "{verdict:?}");
-    not_yet(verdict, "`data.key` has another value");
+    let path = "data.key".to_owned();
+    not_yet(verdict, Reason::OtherValue { path, values: None });
 }
 
 #[test]
@@ -110,14 +132,15 @@ fn a_condition_counts_once_its_controller_has_seen_the_last_change() {
         })
     };
     assert_eq!(judged(&goal, &object("True", 2, 2)), Verdict::Met);
-    not_yet(judged(&goal, &object("True", 3, 2)), "older generation");
-    not_yet(judged(&goal, &object("False", 2, 2)), "`Ready` is `False` (Why: because)");
+    not_yet(judged(&goal, &object("True", 3, 2)), Reason::OldCondition("Ready".to_owned()));
+    let why = Reason::Condition(seen("Ready", "False", "Why", "because"));
+    not_yet(judged(&goal, &object("False", 2, 2)), why);
     let stale = json!({
         "metadata": {"generation": 2},
         "status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]},
     });
-    not_yet(judged(&goal, &stale), "generation 2, observed 1");
-    not_yet(judged(&goal, &json!({})), "`Ready` is not there");
+    not_yet(judged(&goal, &stale), lagging(2, 1));
+    not_yet(judged(&goal, &json!({})), without("Ready"));
     let negative = Goal::Shows(Sign::condition("Ready=false"));
     assert_eq!(judged(&negative, &object("False", 2, 2)), Verdict::Met);
 }
@@ -128,15 +151,19 @@ fn what_has_come_to_its_end_will_not_change_any_more() {
         {"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "too often"},
     ]}});
     let complete = Goal::Shows(Sign::condition("Complete"));
-    never(judged(&complete, &failed), "the Job has failed (BackoffLimitExceeded: too often)");
+    let end = || End::JobFailed(Some(seen("Failed", "True", "BackoffLimitExceeded", "too often")));
+    let lacks = vec![without("Complete")];
+    never(judged(&complete, &failed), Reason::Final { end: end(), lacks });
     let succeeded = Goal::Shows(Sign::Values(vec![(path("status.succeeded"), "1".to_owned())]));
-    never(judged(&succeeded, &failed), "the Job has failed");
+    let lacks = vec![missing("status.succeeded")];
+    never(judged(&succeeded, &failed), Reason::Final { end: end(), lacks });
     assert_eq!(judged(&Goal::Shows(Sign::condition("Failed")), &failed), Verdict::Met);
     // What others write may still come.
     let note = Goal::Shows(Sign::Field(path("metadata.annotations.note")));
-    not_yet(judged(&note, &failed), "is not there");
+    not_yet(judged(&note, &failed), missing("metadata.annotations.note"));
     let pod = json!({"kind": "Pod", "status": {"phase": "Failed"}});
-    never(judged(&Goal::Shows(Sign::condition("Ready")), &pod), "the Pod has failed");
+    let (end, lacks) = (End::PodFailed, vec![without("Ready")]);
+    never(judged(&Goal::Shows(Sign::condition("Ready")), &pod), Reason::Final { end, lacks });
 }
 
 #[test]
@@ -145,17 +172,17 @@ fn fail_when_ends_the_wait_but_not_by_old_news() {
         [Sign::condition("Stuck"), Sign::Values(vec![(path("status.phase"), "Bad".into())])];
     let goal = Goal::Shows(Sign::condition("Ready"));
     let judged = |object: Value| judge(&goal, &signs, Some(&object), at(0));
-    not_yet(judged(json!({"status": {"phase": "New"}})), "`Ready` is not there");
-    never(
-        judged(json!({"status": {"phase": "Bad"}})),
-        "`fail_when` holds: `status.phase` is `Bad`",
-    );
+    not_yet(judged(json!({"status": {"phase": "New"}})), without("Ready"));
+    let (path, value) = ("status.phase".to_owned(), Some("Bad".to_owned()));
+    let shown = vec![Reason::Value { path, value }];
+    never(judged(json!({"status": {"phase": "Bad"}})), Reason::FailWhen(shown));
     let stuck = json!([{"type": "Stuck", "status": "True", "reason": "NoKey"}]);
-    never(judged(json!({"status": {"conditions": stuck}})), "condition `Stuck` is `True` (NoKey)");
+    let shown = vec![Reason::Condition(seen("Stuck", "True", "NoKey", ""))];
+    never(judged(json!({"status": {"conditions": stuck}})), Reason::FailWhen(shown));
     let old = json!({
         "metadata": {"generation": 5}, "status": {"observedGeneration": 4, "phase": "Bad"},
     });
-    not_yet(judged(old), "generation 5, observed 4");
+    not_yet(judged(old), lagging(5, 4));
 }
 
 fn workload(kind: &str, spec: Value, status: Value) -> Value {
@@ -174,25 +201,26 @@ fn a_deployment_has_rolled_out_when_all_its_pods_are_new_and_available() {
     let deployment = |status| workload("Deployment", json!({"replicas": 2}), status);
     let full = json!({"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2});
     assert_eq!(rolled_out(&deployment(full)), Verdict::Met);
-    not_yet(rolled_out(&deployment(json!({}))), "0 of 2 replicas are updated");
+    not_yet(rolled_out(&deployment(json!({}))), short(0, 2, "updated"));
     let old = json!({"replicas": 3, "updatedReplicas": 2, "availableReplicas": 3});
-    not_yet(rolled_out(&deployment(old)), "1 of the former replicas");
+    not_yet(rolled_out(&deployment(old)), NotReady::OldReplicas(1));
     let slow = json!({"replicas": 2, "updatedReplicas": 2, "availableReplicas": 1});
-    not_yet(rolled_out(&deployment(slow)), "1 of 2 replicas are available");
+    not_yet(rolled_out(&deployment(slow)), short(1, 2, "available"));
     let none = workload("Deployment", json!({"replicas": 0}), json!({}));
     assert_eq!(rolled_out(&none), Verdict::Met);
     let mut unseen = none;
     unseen["status"] = json!({});
-    not_yet(rolled_out(&unseen), "has not seen it yet");
+    not_yet(rolled_out(&unseen), NotReady::Unobserved);
     let late = json!({"conditions": [{"type": "Progressing", "status": "False",
         "reason": "ProgressDeadlineExceeded", "message": "timed out"}]});
-    never(rolled_out(&deployment(late.clone())), "no progress within its deadline");
+    let why = seen("Progressing", "False", "ProgressDeadlineExceeded", "timed out");
+    never(rolled_out(&deployment(late.clone())), NotReady::ProgressDeadline(why));
     // The news of the former change is no news of this one.
     let mut changed = deployment(late);
     changed["metadata"]["generation"] = json!(2);
-    not_yet(rolled_out(&changed), "generation 2, observed 1");
+    not_yet(rolled_out(&changed), lagging(2, 1));
     let paused = workload("Deployment", json!({"replicas": 1, "paused": true}), json!({}));
-    not_yet(rolled_out(&paused), "paused");
+    not_yet(rolled_out(&paused), NotReady::Paused { updated: 0, wanted: 1 });
 }
 
 #[test]
@@ -205,14 +233,14 @@ fn a_stateful_set_has_rolled_out_up_to_its_partition() {
     let rolling = || spec(json!({"type": "RollingUpdate"}));
     let set = |spec, status| workload("StatefulSet", spec, status);
     assert_eq!(rolled_out(&set(rolling(), status(3, "b"))), Verdict::Met);
-    not_yet(rolled_out(&set(rolling(), status(1, "a"))), "1 of 3 replicas are updated");
+    not_yet(rolled_out(&set(rolling(), status(1, "a"))), short(1, 3, "updated"));
     let part = || spec(json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}));
     assert_eq!(rolled_out(&set(part(), status(1, "a"))), Verdict::Met);
-    not_yet(rolled_out(&set(part(), status(0, "a"))), "0 of 1 replica is updated");
+    not_yet(rolled_out(&set(part(), status(0, "a"))), short(0, 1, "updated"));
     let left_alone = spec(json!({"type": "OnDelete"}));
     assert_eq!(rolled_out(&set(left_alone, status(0, "a"))), Verdict::Met);
     let unready = json!({"replicas": 3, "readyReplicas": 1});
-    not_yet(rolled_out(&set(rolling(), unready)), "1 of 3 replicas are ready");
+    not_yet(rolled_out(&set(rolling(), unready)), short(1, 3, "ready"));
     let none = set(json!({"replicas": 0}), json!({"replicas": 0}));
     assert_eq!(rolled_out(&none), Verdict::Met);
 }
@@ -225,8 +253,8 @@ fn a_daemon_set_and_a_job_roll_out_in_their_own_ways() {
             "numberAvailable": available})
     };
     assert_eq!(rolled_out(&set(status(2, 2))), Verdict::Met);
-    not_yet(rolled_out(&set(status(1, 2))), "updated");
-    not_yet(rolled_out(&set(status(2, 1))), "available");
+    not_yet(rolled_out(&set(status(1, 2))), short(1, 2, "updated"));
+    not_yet(rolled_out(&set(status(2, 1))), short(1, 2, "available"));
     let nowhere = json!({"desiredNumberScheduled": 0});
     assert_eq!(rolled_out(&set(nowhere)), Verdict::Met);
 
@@ -236,10 +264,12 @@ fn a_daemon_set_and_a_job_roll_out_in_their_own_ways() {
     };
     let ended = |kind: &str| json!({"conditions": [{"type": kind, "status": "True"}]});
     assert_eq!(rolled_out(&job(json!({}), ended("Complete"))), Verdict::Met);
-    never(rolled_out(&job(json!({}), ended("Failed"))), "the Job has failed");
+    let end = End::JobFailed(Some(seen("Failed", "True", "", "")));
+    never(rolled_out(&job(json!({}), ended("Failed"))), Reason::Ended(end));
     let running = job(json!({"completions": 3}), json!({"succeeded": 1, "failed": 2}));
-    not_yet(rolled_out(&running), "1 of 3 completions are done, and 2 pods have failed");
-    not_yet(rolled_out(&job(json!({"suspend": true}), json!({}))), "suspended");
+    let why = NotReady::Completions { succeeded: 1, wanted: 3, failed: 2 };
+    not_yet(rolled_out(&running), why);
+    not_yet(rolled_out(&job(json!({"suspend": true}), json!({}))), NotReady::Suspended);
 }
 
 #[test]
@@ -258,7 +288,8 @@ fn a_pod_has_fifteen_seconds_to_find_a_node() {
             "reason": "Unschedulable", "message": "no room"}]},
     });
     assert!(matches!(status(&pod, at(110)), Status::InProgress(_)));
-    assert!(matches!(status(&pod, at(120)), Status::Failed(why) if why.contains("no room")));
+    let why = NotReady::Unscheduled(seen("PodScheduled", "False", "Unschedulable", "no room"));
+    assert_eq!(status(&pod, at(120)), Status::Failed(why.into()));
 }
 
 #[test]

@@ -1,33 +1,19 @@
 //! What is said about waiting, and about waiting in vain.
 
+mod reasons;
+
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::jsonpath::{JsonPathError, JsonPathProblem};
-use k8sconnect_core::readiness::picture::{ConditionSeen, Event, Picture};
-use k8sconnect_core::readiness::pods::{Pod, Standing};
+use k8sconnect_core::readiness::picture::{ConditionSeen, Event, Picture, ReplicaCounts};
+use k8sconnect_core::readiness::pods::Pod;
 use k8sconnect_core::readiness::{Goal, Sign};
 use tfplugin::Diagnostic;
 
 use super::connection::{Explanation, explain};
 use super::{data, paragraphs, stuck};
-
-/// How a wait failed, and on what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    TimeIsUp(String),
-    /// The time is up, and there is no such object.
-    NotThere,
-    /// The same, and it was there when the wait began or came meanwhile.
-    Deleted,
-    /// The same, and the namespace that it would live in is missing too.
-    NoNamespace(String),
-    /// The time is up, and the server did not answer at the end; what was seen before.
-    Silence {
-        seen: String,
-        error: Error,
-    },
-    Never(String),
-}
+use crate::wait_failure::WaitFailure;
+use reasons::{clause, message};
 
 const GOALS: &str = "Set exactly one of `field`, `field_value`, `condition`, `rollout = true`, \
     `ready = true` and `deleted = true`.";
@@ -211,39 +197,25 @@ pub(crate) fn not_moved(from: &str) -> Diagnostic {
     )
 }
 
-/// A pod that cannot start, as the end of a sentence.
-pub(crate) fn image_trouble(pod: &Pod) -> String {
-    let what = match pod.standing {
-        Standing::Hopeless => "cannot be pulled as it is written",
-        _ => "cannot be pulled",
-    };
-    let container = pod.container.as_deref().unwrap_or_default();
-    let said = if pod.message.is_empty() { String::new() } else { format!(": {}", pod.message) };
-    format!(
-        "the image of container `{container}` in pod `{}` {what} ({}{said})",
-        pod.name, pod.state
-    )
-}
-
 /// A wait came to nothing.
 pub(crate) fn failed(
     key: &ObjectKey,
     goal: &Goal,
     timeout: &str,
-    ending: &Ending,
+    failure: &WaitFailure,
     around: &Picture,
 ) -> Diagnostic {
     let too_late = || format!("{key} {} within {timeout}", missed(goal));
     let look = format!("To look further:\n  kubectl describe {}", stuck::spelt(key));
-    let (summary, why, look, advice) = match ending {
-        Ending::TimeIsUp(why) => (
+    let (summary, why, look, advice) = match failure {
+        WaitFailure::TimeIsUp(why) => (
             too_late(),
-            format!("Last seen: {why}."),
+            format!("Last seen: {}.", clause(why)),
             look.as_str(),
             "Only the wait has failed: the object stays as it is, in the cluster and in state, and \
              the next apply waits again. If it is merely slow, set a longer `timeout` in `wait_for`.",
         ),
-        Ending::NotThere => (
+        WaitFailure::NotFound => (
             too_late(),
             "There is no such object.".into(),
             "",
@@ -251,14 +223,14 @@ pub(crate) fn failed(
              resource that does, or let this one `depends_on` it. If others make it later than \
              that, set a longer `timeout` in `wait_for`. The next apply waits again.",
         ),
-        Ending::Deleted => (
+        WaitFailure::Deleted => (
             too_late(),
             "It was there, and was deleted while it was waited for.".into(),
             "",
             "Find out who deletes it: its owner, a controller, somebody else's apply. The next apply \
              waits again.",
         ),
-        Ending::NoNamespace(name) => (
+        WaitFailure::NoNamespace(name) => (
             too_late(),
             format!("There is no such object, and no namespace `{name}`."),
             "",
@@ -266,21 +238,22 @@ pub(crate) fn failed(
              namespace, let this resource `depends_on` what makes the object in it. The next apply \
              waits again.",
         ),
-        Ending::Silence { seen, error } => {
+        WaitFailure::NoAnswer { seen, error } => {
             let Explanation { summary, cause, advice } = explain(error);
             (
                 too_late(),
                 format!(
                     "The API server stopped answering meanwhile. {summary}. {cause}\n\nSeen before \
-                     that: {seen}."
+                     that: {}.",
+                    clause(seen)
                 ),
                 "",
                 &*format!("{advice} The next apply waits again."),
             )
         }
-        Ending::Never(why) => (
+        WaitFailure::Never(why) => (
             format!("{key} {}", hopeless(goal)),
-            format!("Waiting longer would not help: {why}."),
+            format!("Waiting longer would not help: {}.", clause(why)),
             look.as_str(),
             "Only the wait has failed: the object stays as it is, in the cluster and in state. Mend \
              the cause and apply; that waits again. What has failed for good, as a Job does, has to \
@@ -324,7 +297,7 @@ fn named(goal: &Goal) -> String {
 }
 
 fn pictured(around: &Picture) -> String {
-    let replicas = around.replicas.as_ref().map(|line| format!("Replicas: {line}."));
+    let replicas = around.replicas.as_ref().map(replicas);
     let listed = |head: &str, lines: Vec<String>| {
         if lines.is_empty() { String::new() } else { format!("{head}:\n{}", lines.join("\n")) }
     };
@@ -342,6 +315,18 @@ fn pictured(around: &Picture) -> String {
     paragraphs(parts.each_ref().map(String::as_str))
 }
 
+fn replicas(ReplicaCounts { wanted, counts }: &ReplicaCounts) -> String {
+    let counts = counts.iter().map(|(name, count)| {
+        let state = match *name {
+            "replicas" => "there",
+            name => name.trim_end_matches("Replicas").trim_end_matches("NumberScheduled"),
+        };
+        format!("{count} {}", state.trim_start_matches("number").to_lowercase())
+    });
+    let counts: Vec<_> = counts.collect();
+    format!("Replicas: {wanted} wanted, {}.", counts.join(", "))
+}
+
 fn condition(one: &ConditionSeen) -> String {
     let said = [one.reason.as_str(), one.message.as_str()];
     let said: Vec<_> = said.into_iter().filter(|text| !text.is_empty()).collect();
@@ -355,7 +340,10 @@ fn pod(one: &Pod) -> String {
         1 => ", 1 restart".into(),
         many => format!(", {many} restarts"),
     };
-    let said = if one.message.is_empty() { String::new() } else { format!(": {}", one.message) };
+    let said = match message(&one.message).as_str() {
+        "" => String::new(),
+        said => format!(": {said}"),
+    };
     format!("  {}  {}{}{restarts}{said}", one.name, one.state, container.unwrap_or_default())
 }
 

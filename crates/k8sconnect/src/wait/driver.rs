@@ -14,14 +14,15 @@ use k8sconnect_cluster::{
 use k8sconnect_core::identity::{DEFAULT_NAMESPACE, Gvk};
 use k8sconnect_core::readiness::picture::Picture;
 use k8sconnect_core::readiness::pods::{Pod, Standing, look};
-use k8sconnect_core::readiness::{Goal, Verdict, judge};
+use k8sconnect_core::readiness::{Goal, Reason, Verdict, judge};
 use serde_json::Value as Json;
 use tfplugin::{AttributePath, Diagnostics};
 use tokio::time::{Instant, sleep_until};
 
 use super::asked::Asked;
 use super::surroundings;
-use crate::messages::{self, wait::Ending};
+use crate::messages;
+use crate::wait_failure::WaitFailure;
 
 /// How often the pods are looked at: at first soon, since the worst mistakes show at once.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
@@ -60,13 +61,13 @@ pub(crate) async fn wait(
         Ok(End::NoKind(nearest)) => {
             Err(messages::wait::no_kind(&asked.key, nearest.as_deref(), &asked.timeout_text).into())
         }
-        Ok(End::Failed(ending)) => {
-            let around = match ending {
-                Ending::Silence { .. } => Picture::default(),
+        Ok(End::Failed(failure)) => {
+            let around = match failure {
+                WaitFailure::NoAnswer { .. } => Picture::default(),
                 _ => surroundings::look(cluster, vigil.last.as_ref()).await,
             };
             let (goal, timeout) = (&asked.goal, &asked.timeout_text);
-            Err(messages::wait::failed(&asked.key, goal, timeout, &ending, &around).into())
+            Err(messages::wait::failed(&asked.key, goal, timeout, &failure, &around).into())
         }
         Err(problem) => Err(problem),
     }
@@ -77,8 +78,8 @@ fn is_silence(error: &Error) -> bool {
     matches!(error, Error::Timeout { .. } | Error::Unreachable { .. } | Error::NotReady { .. })
 }
 
-fn silence(error: &Error, seen: String) -> End {
-    End::Failed(Ending::Silence { seen, error: error.clone() })
+fn silence(error: &Error, seen: Vec<Reason>) -> End {
+    End::Failed(WaitFailure::NoAnswer { seen, error: error.clone() })
 }
 
 enum End {
@@ -86,7 +87,7 @@ enum End {
     /// It was to be gone, and its kind is not there either; perhaps another was meant.
     NeverKnown(Option<String>),
     NoKind(Option<String>),
-    Failed(Ending),
+    Failed(WaitFailure),
 }
 
 struct Vigil<'a> {
@@ -152,7 +153,7 @@ impl Vigil<'_> {
                     seen = &mut next => break seen,
                     () = sleep_until(next_look) => {
                         if let Some(why) = self.look_around().await {
-                            return Ok(End::Failed(Ending::Never(why)));
+                            return Ok(End::Failed(WaitFailure::Never(why)));
                         }
                         between = (between * 2).min(LONGEST_BETWEEN);
                         next_look = Instant::now() + between;
@@ -165,7 +166,7 @@ impl Vigil<'_> {
                 Ok(Some(seen)) => match self.judge(seen) {
                     Verdict::Met => return Ok(End::Met),
                     Verdict::NotYet(news) => why = Some(news),
-                    Verdict::Never(why) => return Ok(End::Failed(Ending::Never(why))),
+                    Verdict::Never(why) => return Ok(End::Failed(WaitFailure::Never(why))),
                 },
                 Err(error) if error.code().is_some_and(|code| code >= 500) => {
                     sleep_until(self.deadline.min(Instant::now() + AFTER_TROUBLE)).await;
@@ -183,7 +184,11 @@ impl Vigil<'_> {
 
     /// The time is up. It may have been too short for a first look, which is then taken: a timeout
     /// of nothing asks how things are.
-    async fn last_word(&mut self, at: &Location, why: Option<String>) -> Result<End, Diagnostics> {
+    async fn last_word(
+        &mut self,
+        at: &Location,
+        why: Option<Vec<Reason>>,
+    ) -> Result<End, Diagnostics> {
         let found = match &why {
             None => self.cluster.get(at).await,
             Some(_) => self.cluster.until(Instant::now() + LAST_LOOK).get(at).await,
@@ -199,30 +204,30 @@ impl Vigil<'_> {
         };
         match self.judge(seen) {
             Verdict::Met => Ok(End::Met),
-            Verdict::Never(why) => Ok(End::Failed(Ending::Never(why))),
+            Verdict::Never(why) => Ok(End::Failed(WaitFailure::Never(why))),
             Verdict::NotYet(why) => Ok(End::Failed(match &self.last {
                 None if self.asked.goal != Goal::Deleted => self.why_not_there(at).await,
-                _ => Ending::TimeIsUp(why),
+                _ => WaitFailure::TimeIsUp(why),
             })),
         }
     }
 
     /// How an object that is not there may have come to that.
-    async fn why_not_there(&self, at: &Location) -> Ending {
+    async fn why_not_there(&self, at: &Location) -> WaitFailure {
         if self.first_uid.is_some() {
-            return Ending::Deleted;
+            return WaitFailure::Deleted;
         }
         let cluster = self.cluster.until(Instant::now() + LAST_LOOK);
         let spaces = match (at.kind.scope, cluster.kind(&Gvk::new("v1", "Namespace")).await) {
             (Scope::Namespaced, Ok(Served::Yes(kind))) => kind,
-            _ => return Ending::NotThere,
+            _ => return WaitFailure::NotFound,
         };
         let name = at.namespace.clone().unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
         let at = Location { kind: spaces, namespace: None, name: name.clone() };
         match cluster.get(&at).await {
-            Ok(Found::Absent(_)) => Ending::NoNamespace(name),
+            Ok(Found::Absent(_)) => WaitFailure::NoNamespace(name),
             // Who may not look at namespaces is told less.
-            _ => Ending::NotThere,
+            _ => WaitFailure::NotFound,
         }
     }
 
@@ -241,7 +246,7 @@ impl Vigil<'_> {
             Seen::Present(object) => Some(object),
             Seen::Absent => None,
             Seen::NotServed(_) => {
-                return Verdict::NotYet("its kind is not served at the moment".into());
+                return Verdict::NotYet(vec![Reason::NotServed]);
             }
         };
         let uid = self.last.as_ref().and_then(|object| object["metadata"]["uid"].as_str());
@@ -259,7 +264,7 @@ impl Vigil<'_> {
 
     /// Judges what was last seen by the present time, and by its pods: why it is in vain, if it
     /// is.
-    async fn look_around(&mut self) -> Option<String> {
+    async fn look_around(&mut self) -> Option<Vec<Reason>> {
         if !self.asked.goal.depends_on_pods() {
             return None;
         }
@@ -274,7 +279,7 @@ impl Vigil<'_> {
         self.judge_pods(&pods, Instant::now())
     }
 
-    fn judge_pods(&mut self, pods: &[Pod], now: Instant) -> Option<String> {
+    fn judge_pods(&mut self, pods: &[Pod], now: Instant) -> Option<Vec<Reason>> {
         let unpulled = pods.iter().filter(|pod| pod.standing == Standing::Unpulled);
         let since = unpulled
             .map(|pod| (pod.uid.clone(), self.unpulled.get(&pod.uid).copied().unwrap_or(now)));
@@ -284,6 +289,6 @@ impl Vigil<'_> {
             Standing::Hopeless => true,
             _ => self.unpulled.get(&pod.uid).is_some_and(|since| now >= *since + patience),
         })?;
-        Some(messages::wait::image_trouble(lost))
+        Some(vec![Reason::Image(Box::new(lost.clone()))])
     }
 }

@@ -5,21 +5,22 @@ use std::time::Duration;
 use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::jsonpath::JsonPath;
-use k8sconnect_core::readiness::picture::{Picture, picture};
+use k8sconnect_core::readiness::picture::{ConditionSeen, Picture, picture};
 use k8sconnect_core::readiness::pods::look;
-use k8sconnect_core::readiness::{Goal, Sign};
+use k8sconnect_core::readiness::{End, Goal, NotReady, Reason, Sign};
 use k8sconnect_core::rejection::Status;
 use serde_json::json;
 use tfplugin::{AttributePath, Diagnostic};
 
 use super::web;
 use crate::messages::data;
-use crate::messages::wait::{self, Ending};
+use crate::messages::wait;
+use crate::wait_failure::WaitFailure;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
     let web = web();
-    let failed = |goal: &Goal, ending: &Ending, around: &Picture| {
-        wait::failed(web.key(), goal, "2m", ending, around)
+    let failed = |goal: &Goal, failure: &WaitFailure, around: &Picture| {
+        wait::failed(web.key(), goal, "2m", failure, around)
     };
     let path = |text: &str| JsonPath::parse(text).unwrap();
     let pod = json!({
@@ -40,8 +41,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
             "message": "Deployment does not have minimum availability."}]}});
     let around = picture(Some(&object), &[pod.clone(), fine], &[event]);
     let nothing = Picture::default();
-    let up = |why: &str| Ending::TimeIsUp(why.into());
-    let never = |why: &str| Ending::Never(why.into());
+    let up = |why| WaitFailure::TimeIsUp(vec![why]);
+    let never = |why| WaitFailure::Never(vec![why]);
     let broken = JsonPath::parse("status.conditions[?(@.type=='Ready']").unwrap_err();
     let field = Goal::Shows(Sign::Field(path("status.loadBalancer.ingress")));
     let value = Goal::Shows(Sign::Values(vec![(path("status.phase"), "Bound".into())]));
@@ -51,8 +52,20 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         request: "GET /api/v1/namespaces/shop/services/web".into(),
         waited: Duration::from_secs(5),
     };
-    let silence =
-        Ending::Silence { seen: "`status.loadBalancer.ingress` is not there".into(), error: hung };
+    let missing = vec![Reason::NoField("status.loadBalancer.ingress".into())];
+    let silence = WaitFailure::NoAnswer { seen: missing, error: hung };
+    let available = NotReady::Replicas { count: 1, wanted: 2, state: "available" };
+    let late = ConditionSeen {
+        kind: "Progressing".into(),
+        status: "False".into(),
+        reason: "ProgressDeadlineExceeded".into(),
+        message: String::new(),
+    };
+    let held = Reason::Terminating { finalizers: vec!["a/b".into()] };
+    let other = Reason::OtherValue {
+        path: "status.phase".into(),
+        values: Some(["Pending".into(), "Bound".into()]),
+    };
     let forbidden: Status = serde_json::from_value(json!({"code": 403, "reason": "Forbidden",
         "message": "services \"web\" is forbidden"}))
     .unwrap();
@@ -62,17 +75,17 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         data::no_namespace("Shop", AttributePath::root("namespace")),
         data::no_api_version("apps/v1/x", AttributePath::root("api_version")),
         data::no_kind("Config Map", AttributePath::root("kind")),
-        failed(&Goal::Rollout, &up("1 of 2 replicas are available"), &around),
-        failed(&Goal::Rollout, &never(&wait::image_trouble(&look(&pod))), &around),
-        failed(&Goal::Ready, &never("it made no progress within its deadline"), &nothing),
-        failed(&Goal::Deleted, &up("it is marked for deletion and held by `a/b`"), &nothing),
-        failed(&field, &Ending::NotThere, &nothing),
-        failed(&field, &Ending::Deleted, &nothing),
-        failed(&field, &Ending::NoNamespace("shop".into()), &nothing),
+        failed(&Goal::Rollout, &up(available.into()), &around),
+        failed(&Goal::Rollout, &never(Reason::Image(Box::new(look(&pod)))), &around),
+        failed(&Goal::Ready, &never(NotReady::ProgressDeadline(late).into()), &nothing),
+        failed(&Goal::Deleted, &up(held), &nothing),
+        failed(&field, &WaitFailure::NotFound, &nothing),
+        failed(&field, &WaitFailure::Deleted, &nothing),
+        failed(&field, &WaitFailure::NoNamespace("shop".into()), &nothing),
         failed(&field, &silence, &nothing),
-        failed(&value, &up("`status.phase` is `Pending`, not `Bound`"), &nothing),
-        failed(&condition("Ready"), &up("condition `Ready` is not there"), &nothing),
-        failed(&condition("Ready=False"), &never("the Pod has failed"), &nothing),
+        failed(&value, &up(other), &nothing),
+        failed(&condition("Ready"), &up(Reason::NoCondition("Ready".into())), &nothing),
+        failed(&condition("Ready=False"), &never(Reason::Ended(End::PodFailed)), &nothing),
         wait::no_kind(web.key(), Some("Deployment"), "2m"),
         wait::gone_with_its_kind(web.key(), None),
         wait::gone_with_its_kind(web.key(), Some("Deployment")),
