@@ -63,37 +63,33 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// As words that stand in other words: without the colours and whatever else of a terminal's.
+    /// As words that stand in other words: without colours, titles and other commands to a terminal.
     pub fn words(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
-        let mut shown = String::with_capacity(text.len());
-        let mut rest = text.as_ref();
-        while let Some((before, sequence)) = rest.split_once(ESCAPE) {
-            shown.push_str(before);
-            rest = after_sequence(sequence);
-        }
-        shown.push_str(rest);
+        let mut parts = text.split(ESCAPE);
+        let mut shown = parts.next().unwrap_or_default().to_owned();
+        shown.extend(parts.map(after_sequence));
         shown.trim().to_owned()
     }
 }
 
 const ESCAPE: char = '\u{1b}';
 
-/// What follows a sequence that an escape begins: a command with its numbers, which ends with the
-/// first letter; a text for the terminal itself, such as a title; or a single character.
+/// The text behind a sequence that an escape began: a command with its numbers, which ends with a
+/// letter; a text for the terminal itself, which ends with a bell or another escape; or a character.
 fn after_sequence(sequence: &str) -> &str {
-    let (end, last): (&str, fn(char) -> bool) = match sequence.chars().next() {
+    let mut rest = sequence.chars();
+    match rest.next() {
         Some('[') => {
-            let numbers = |c| matches!(c, ' '..='?');
-            (sequence[1..].trim_start_matches(numbers), |c| matches!(c, '@'..='~'))
+            let numbers = rest.as_str().trim_start_matches(|c| matches!(c, ' '..='?'));
+            numbers.strip_prefix(|c| matches!(c, '@'..='~')).unwrap_or(numbers)
         }
-        Some(']' | 'P' | 'X' | '^' | '_') => match sequence.split_once(['\u{7}', ESCAPE]) {
-            Some((_, end)) => (end, |c| c == '\\'),
-            None => ("", |_| false),
-        },
-        _ => (sequence.trim_start_matches(|c| matches!(c, ' '..='/')), |_| true),
-    };
-    end.strip_prefix(last).unwrap_or(end)
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            rest.as_str().split_once('\u{7}').map_or("", |it| it.1)
+        }
+        Some(' '..='/') => rest.as_str().get(1..).unwrap_or_default(),
+        _ => rest.as_str(),
+    }
 }
 
 /// Why a command did not come to its end.

@@ -92,12 +92,12 @@ struct ExecCredentialStatus {
 }
 
 fn read(plugin: &Exec, output: &[u8]) -> Result<PluginCredential, PluginError> {
-    let ExecCredential { api_version, kind, status } = parse(output)?;
-    if kind != "ExecCredential" || api_version != plugin.api_version {
-        let expected = plugin.api_version.clone();
-        return Err(PluginError::OtherKind { kind, api_version, expected });
-    }
-    let status = status.unwrap_or_default();
+    let is_asked_for =
+        |it: &ExecCredential| it.kind == "ExecCredential" && it.api_version == plugin.api_version;
+    let printed = parse(output).filter(is_asked_for).ok_or_else(|| {
+        PluginError::NotExecCredential { api_version: plugin.api_version.clone() }
+    })?;
+    let status = printed.status.unwrap_or_default();
     let unusable = |error| PluginError::Value(Box::new(error));
     let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
     let identity = match (filled(status.client_certificate_data), filled(status.client_key_data)) {
@@ -107,7 +107,7 @@ fn read(plugin: &Exec, output: &[u8]) -> Result<PluginCredential, PluginError> {
             Some(pair)
         }
         (None, None) => None,
-        _ => return Err(PluginError::HalfCertificate),
+        _ => return Err(PluginError::NoCredential),
     };
     let token = filled(status.token).map(|token| Secret::from(token).header("Bearer"));
     let authorization = token.transpose().map_err(|problem| unusable(problem.of("token")))?;
@@ -125,18 +125,13 @@ fn read(plugin: &Exec, output: &[u8]) -> Result<PluginCredential, PluginError> {
 }
 
 /// In JSON as a rule; kubectl takes YAML too, and the mark that some programs begin a text with.
-fn parse(output: &[u8]) -> Result<ExecCredential, PluginError> {
+fn parse(output: &[u8]) -> Option<ExecCredential> {
     let text = output.strip_prefix("\u{feff}".as_bytes()).unwrap_or(output);
-    if text.trim_ascii().is_empty() {
-        return Err(PluginError::NoOutput);
-    }
-    let by_yaml = || {
+    serde_json::from_slice(text).ok().or_else(|| {
         let documents = yaml::parse_stream(std::str::from_utf8(text).ok()?).ok()?;
         let [only] = documents.as_slice() else { return None };
         serde_json::from_value(only.value.clone()).ok()
-    };
-    let answer = serde_json::from_slice(text).ok().or_else(by_yaml);
-    answer.ok_or(PluginError::NotExecCredential)
+    })
 }
 
 #[cfg(test)]

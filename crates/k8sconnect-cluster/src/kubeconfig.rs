@@ -11,12 +11,9 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_core::scrub::Sensitive;
 
 use self::text::{ClusterEntry, ContextEntry, Kubeconfig, Named, filled};
-use crate::connection::{Connection, Host, Tls, Trust};
+use crate::connection::{Connection, Tls, Trust};
 use crate::error::{ConnectionError, InvalidValue, KubeconfigError};
-use crate::file;
-use crate::route::Route;
-use crate::secret::Secret;
-use crate::tls;
+use crate::{file, inline, tls};
 
 mod files;
 mod text;
@@ -68,23 +65,17 @@ fn resolve(
         name => named(&config.clusters, "cluster", name),
     });
     let user_name = filled(&context.user);
-    let user = user_name.map(|name| problems.take(named(&config.users, "user", name)));
-    let place = cluster.and_then(|cluster| Place::of(cluster, &mut problems));
-    let nobody = Named::default();
-    let who = user.flatten().unwrap_or(&nobody);
-    let cluster = cluster.map(|it| &it.value).cloned().unwrap_or_default();
-    let authority = place.as_ref().and_then(|place| place.authority.as_deref());
-    let who = user::who(who, &cluster, authority, &mut problems);
-    match (place, who) {
-        (Some(place), Some(who)) if problems.0.is_empty() => Ok(Connection {
-            host: place.host,
-            auth: who.auth,
-            tls: Tls { identity: who.identity, ..place.tls },
-            impersonation: who.impersonation,
-            called: None,
-            user: user_name.map(ToOwned::to_owned),
-            proxy: place.proxy,
-        }),
+    let user = user_name.and_then(|name| problems.take(named(&config.users, "user", name)));
+    let connection = cluster.and_then(|cluster| without_user(cluster, &mut problems));
+    let (nobody, nowhere) = (Named::default(), Named::default());
+    let told = (&cluster.unwrap_or(&nowhere).value, connection.as_ref().map(|it| &it.tls.trust));
+    let user = user::resolve(user.unwrap_or(&nobody), told, &mut problems);
+    match (connection, user) {
+        (Some(connection), Some((identity, auth, impersonation))) if problems.0.is_empty() => {
+            let tls = Tls { identity, ..connection.tls };
+            let user = user_name.map(ToOwned::to_owned);
+            Ok(Connection { tls, auth, impersonation, user, ..connection })
+        }
         _ => Err(problems.0),
     }
 }
@@ -123,51 +114,31 @@ fn named<'a, T>(
     find(entries, name).ok_or_else(|| ConnectionError::Missing { what, name: name.into() })
 }
 
-/// A cluster of a kubeconfig.
-struct Place {
-    host: Host,
-    tls: Tls,
-    proxy: Option<Secret>,
-    /// The authority by itself, for a plugin that asked for it.
-    authority: Option<String>,
+/// The connection to a cluster of a kubeconfig.
+fn without_user(entry: &Named<ClusterEntry>, problems: &mut Problems) -> Option<Connection> {
+    let (cluster, mut found) = (&entry.value, Problems::default());
+    let trust = found.take(trust(cluster, &Base::of(entry)));
+    let server_name = filled(&cluster.tls_server_name).map(tls::server_name).transpose();
+    let server_name = found.value("tls-server-name", server_name);
+    let host = found.value("server", cluster.server.as_deref().unwrap_or_default().parse());
+    let proxy = filled(&cluster.proxy_url).map(inline::proxy).transpose();
+    let proxy = found.value("proxy-url", proxy);
+    problems.of_entry("cluster", entry, found);
+    let tls = Tls { trust: trust?, server_name: server_name?, identity: None };
+    Some(Connection { tls, proxy: proxy?, ..Connection::to(host?) })
 }
 
-impl Place {
-    fn of(entry: &Named<ClusterEntry>, problems: &mut Problems) -> Option<Self> {
-        let (cluster, mut found) = (&entry.value, Problems::default());
-        let trust = found.take(trust(cluster, &Base::of(entry)));
-        let server_name = filled(&cluster.tls_server_name).map(tls::server_name).transpose();
-        let server_name = found.value("tls-server-name", server_name);
-        let host = found.value("server", cluster.server.as_deref().unwrap_or_default().parse());
-        let proxy = filled(&cluster.proxy_url).map(Secret::from);
-        let proxy = proxy.map(|proxy| Route::check(&proxy).map(|()| proxy)).transpose();
-        let proxy = found.value("proxy-url", proxy);
-        problems.of_entry("cluster", entry, found);
-        let (trust, authority) = trust?;
-        let tls = Tls { trust, server_name: server_name?, identity: None };
-        Some(Self { host: host?, tls, proxy: proxy?, authority })
-    }
-}
-
-/// The trust in the server, and the authority by itself.
-fn trust(cluster: &ClusterEntry, base: &Base) -> Result<(Trust, Option<String>), ConnectionError> {
+fn trust(cluster: &ClusterEntry, base: &Base) -> Result<Trust, ConnectionError> {
     const FIELDS: [&str; 2] = ["certificate-authority", "certificate-authority-data"];
-    let (path, data) = (&cluster.certificate_authority, &cluster.certificate_authority_data);
-    let authority = base.pem(FIELDS, path, data)?;
-    if let Some((field, pem)) = &authority {
-        tls::authorities(pem).map_err(|problem| problem.of(field))?;
-    }
-    let authority = authority.map(|(_, pem)| pem);
-    let trust = match (&authority, cluster.insecure_skip_tls_verify) {
+    let texts = [&cluster.certificate_authority, &cluster.certificate_authority_data];
+    let check = |pem: &str| tls::authorities(pem).map(|_| Trust::Authorities(pem.to_owned()));
+    match (base.pem(FIELDS, texts, check)?, cluster.insecure_skip_tls_verify) {
         // kubectl refuses the pair too: one of the two is not meant.
-        (Some(_), true) => {
-            return Err(InvalidValue::InsecureWithAuthority.of("insecure-skip-tls-verify"));
-        }
-        (None, true) => Trust::Anyone,
-        (Some(pem), false) => Trust::Authorities(pem.clone()),
-        (None, false) => Trust::System,
-    };
-    Ok((trust, authority))
+        (Some(_), true) => Err(InvalidValue::InsecureWithAuthority.of("insecure-skip-tls-verify")),
+        (None, true) => Ok(Trust::Anyone),
+        (Some((_, trust)), false) => Ok(trust),
+        (None, false) => Ok(Trust::System),
+    }
 }
 
 /// The folder where relative paths start; a text has none.
@@ -194,28 +165,28 @@ impl Base {
     }
 
     /// A value that may be in a file or inline as base64, with the field it was found in; the inline
-    /// one wins. `fields`: that of the file, that of the data.
-    fn pem(
+    /// one wins. `fields` and `texts`: that of the file, that of the data.
+    fn pem<T>(
         &self,
         fields: [&'static str; 2],
-        path: &Option<String>,
-        data: &Option<String>,
-    ) -> Result<Option<(&'static str, String)>, ConnectionError> {
+        texts: [&Option<String>; 2],
+        check: impl Fn(&str) -> Result<T, InvalidValue>,
+    ) -> Result<Option<(&'static str, T)>, ConnectionError> {
         let [for_path, for_data] = fields;
-        let found = match (filled(data), filled(path)) {
-            (Some(data), _) => {
+        let (field, pem) = match texts.map(filled) {
+            [_, Some(data)] => {
                 let packed: String = data.split_ascii_whitespace().collect();
                 let pem = BASE64.decode(packed).ok().and_then(|it| String::from_utf8(it).ok());
                 (for_data, pem.ok_or_else(|| InvalidValue::NotBase64.of(for_data))?)
             }
-            (None, Some(path)) => {
+            [Some(path), None] => {
                 let path = self.path(for_path, path)?;
                 let pem = file::read(&path, file::LARGEST_PART);
                 (for_path, pem.map_err(|cause| unreadable(for_path, &path, cause))?)
             }
-            (None, None) => return Ok(None),
+            [None, None] => return Ok(None),
         };
-        Ok(Some(found))
+        check(&pem).map(|it| Some((field, it))).map_err(|problem| problem.of(field))
     }
 }
 

@@ -14,7 +14,7 @@ mod way;
 use std::collections::BTreeMap;
 
 use k8sconnect_cluster::{Auth, KubeconfigFiles, Trust};
-use tfplugin::{AttributePath, Diagnostics, Value};
+use tfplugin::{AttributePath, Diagnostic, Diagnostics, Value};
 
 use crate::connection_origin::ConnectionOrigin;
 use crate::messages;
@@ -59,13 +59,20 @@ pub(crate) fn validate(args: ClusterArgs<'_>, notices: &mut Diagnostics) -> Diag
     notices.extend(warnings(cluster));
     let mut problems = Diagnostics::new();
     if cluster.is_known() && name.is_known() {
-        problems.push(messages::connection::also_named());
+        problems.push(also_named());
     }
     if name.as_str() == Some("") {
-        problems.push(messages::connection::empty_name());
+        problems.push(
+            messages::connection::no_text("cluster_name").at(AttributePath::root("cluster_name")),
+        );
     }
     problems.extend(check_one(cluster, AttributePath::root("cluster")).err().into_iter().flatten());
     problems
+}
+
+fn also_named() -> Diagnostic {
+    messages::connection::given_twice("cluster", &["cluster_name"])
+        .at(AttributePath::root("cluster_name"))
 }
 
 /// The same for the provider block, all clusters at once.
@@ -117,12 +124,16 @@ fn warnings_at(cluster: &Value<ClusterModel>, at: AttributePath) -> Diagnostics 
     };
     // Beside an authority it is an error, which says all.
     if cluster.insecure == Value::Known(true) && cluster.cluster_ca_certificate.is_null() {
-        return place.attribute("insecure").point(messages::connection::insecure()).into();
+        return place
+            .attribute("insecure")
+            .point(messages::connection::insecure("insecure = true"))
+            .into();
     }
     match way::reach(cluster, &place, Files::Read) {
-        Ok(Reach::Ready(connection)) if connection.tls.trust == Trust::Anyone => {
-            place.attribute(kubeconfig).point(messages::connection::insecure_kubeconfig()).into()
-        }
+        Ok(Reach::Ready(connection)) if connection.tls.trust == Trust::Anyone => place
+            .attribute(kubeconfig)
+            .point(messages::connection::insecure("insecure-skip-tls-verify"))
+            .into(),
         Ok(Reach::Ready(connection))
             if !connection.host.is_encrypted() && connection.auth != Auth::None =>
         {

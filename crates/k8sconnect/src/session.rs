@@ -11,7 +11,6 @@ use crate::apply_slots::ApplySlots;
 use crate::cluster_identity::{AnotherCluster, ClusterIdentity, Opened, Recorded, Shown, compare};
 use crate::connect::{self, ClusterArgs, Directory, Reach};
 use crate::messages;
-use crate::messages::unread::NoConnection;
 use crate::plan_ledger::PlanLedger;
 use crate::read_cache::ReadCache;
 
@@ -87,12 +86,10 @@ impl Session {
         args: ClusterArgs<'_>,
     ) -> Result<Reach, Diagnostics> {
         if !self.directory().lists(args) {
-            let why = NoConnection::NotConfigured(args.name.as_str());
-            return Err(messages::unread::no_connection(key, &why).into());
+            return Err(messages::unread::not_configured(key, args.name.as_str()).into());
         }
         self.reach(args).map_err(|problems| {
-            let why = NoConnection::Unusable(args.origin(), &problems);
-            messages::unread::no_connection(key, &why).into()
+            messages::unread::unusable_in_state(key, args.origin(), &problems).into()
         })
     }
 

@@ -12,78 +12,37 @@ use k8sconnect_core::yaml::Position;
 
 use crate::file::Unreadable;
 
+/// `field`: where it is. `files`: those that were read as one kubeconfig, where they are several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
-    Value {
-        field: &'static str,
-        problem: InvalidValue,
-    },
+    /// A value that cannot be used.
+    Value { field: &'static str, problem: InvalidValue },
     /// Half of a pair.
-    Alone {
-        field: &'static str,
-        lacks: &'static str,
-    },
+    Alone { field: &'static str, lacks: &'static str },
     /// The legacy login of a cloud, gone from Kubernetes since 1.26.
-    AuthProvider {
-        name: String,
-    },
+    AuthProvider { name: String },
     /// A relative path in a text that has no folder of its own.
-    RelativePath {
-        field: &'static str,
-        path: String,
-    },
+    RelativePath { field: &'static str, path: String },
     /// The content of a file, or something else, where its path belongs.
-    ContentForPath {
-        field: &'static str,
-        content: Sensitive,
-    },
-    UnreadableFile {
-        field: &'static str,
-        path: String,
-        cause: Unreadable,
-    },
+    ContentForPath { field: &'static str, content: Sensitive },
+    /// A file that cannot be read.
+    UnreadableFile { field: &'static str, path: String, cause: Unreadable },
     /// None of several files exists.
-    NoFiles {
-        field: &'static str,
-        paths: Vec<String>,
-    },
+    NoFiles { field: &'static str, paths: Vec<String> },
     /// The file, where it was given as one.
-    Kubeconfig {
-        file: Option<String>,
-        problem: KubeconfigError,
-    },
-    NoContextChosen {
-        contexts: Vec<String>,
-        /// The files that were read as one kubeconfig, where they are several.
-        files: Vec<String>,
-    },
-    UnknownContext {
-        name: String,
-        contexts: Vec<String>,
-        files: Vec<String>,
-    },
+    Kubeconfig { file: Option<String>, problem: KubeconfigError },
+    /// No context is named, and none is current.
+    NoContextChosen { contexts: Vec<String>, files: Vec<String> },
+    /// The kubeconfig has no context of this name.
+    UnknownContext { name: String, contexts: Vec<String>, files: Vec<String> },
     /// A context without a `cluster`.
-    NoCluster {
-        context: String,
-    },
+    NoCluster { context: String },
     /// The context names an entry that does not exist.
-    Missing {
-        what: &'static str,
-        name: String,
-    },
+    Missing { what: &'static str, name: String },
     /// Something in an entry of a kubeconfig, and its file where it was given as one.
-    Entry {
-        /// `cluster` or `user`.
-        what: &'static str,
-        name: String,
-        file: Option<String>,
-        error: Box<ConnectionError>,
-    },
+    Entry { what: &'static str, name: String, file: Option<String>, error: Box<Self> },
     /// The credential plugin did not bring a credential.
-    Plugin {
-        command: String,
-        problem: PluginError,
-    },
+    Plugin { command: String, problem: PluginError },
 }
 
 /// Why a value cannot be used.
@@ -132,49 +91,39 @@ pub enum InvalidValue {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KubeconfigError {
+    /// There is nothing in it.
     Empty,
+    /// Not YAML from this place on.
     NotYaml(Position),
+    /// More than one YAML document.
     SeveralDocuments(usize),
+    /// A list, or a bare text.
     NotAMap,
     /// A path in place of the text.
     Path,
+    /// A kubeconfig in base64.
     Base64,
     /// A list, or an entry of it, that cannot be read.
-    Shape {
-        list: &'static str,
-        entry: Option<String>,
-    },
+    Shape { list: &'static str, entry: Option<String> },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PluginError {
     /// With the kubeconfig's hint how to install it.
-    NotFound {
-        hint: Option<String>,
-    },
+    NotFound { hint: Option<String> },
+    /// It could not be started.
     Unrunnable(String),
     /// What it wrote to stderr is without the secrets that it was given.
-    TimedOut {
-        after: Duration,
-        stderr: String,
-    },
+    TimedOut { after: Duration, stderr: String },
     /// The user asked to stop.
     Interrupted,
-    Failed {
-        status: ExitStatus,
-        stderr: String,
-    },
-    NoOutput,
-    NotExecCredential,
-    OtherKind {
-        kind: String,
-        api_version: String,
-        expected: String,
-    },
-    /// Neither a token nor a client certificate.
+    /// It ended with another status than success.
+    Failed { status: ExitStatus, stderr: String },
+    /// It printed something else than an `ExecCredential` of this version.
+    NotExecCredential { api_version: String },
+    /// Neither a token nor a client certificate with its key.
     NoCredential,
-    /// A client certificate without its key, or the key alone.
-    HalfCertificate,
+    /// Its `expirationTimestamp` is not a time.
     Expiration,
     /// The token or the certificate that it printed cannot be used.
     Value(Box<ConnectionError>),

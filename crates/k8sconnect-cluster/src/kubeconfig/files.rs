@@ -76,21 +76,21 @@ impl KubeconfigFiles {
 
     /// The list of those files that a context needs: one, if one has all of it.
     pub fn needed_for(&self, context: &str) -> String {
-        let first_with = |has: &dyn Fn(&Kubeconfig) -> bool| {
+        let first = |has: &dyn Fn(&Kubeconfig) -> bool| {
             self.files.iter().position(|(_, config)| has(config))
         };
-        let home = first_with(&|config| find(&config.contexts, context).is_some());
-        let entry = home.and_then(|n| find(&self.files[n].1.contexts, context));
-        let one_has_all = entry.is_some_and(|entry| {
-            let (cluster, user) = (&entry.value.cluster, filled(&entry.value.user));
-            first_with(&|config| find(&config.clusters, cluster).is_some()) == home
-                && user.is_none_or(|name| {
-                    first_with(&|config| find(&config.users, name).is_some()) == home
-                })
-        });
-        let needed: Vec<_> = match home {
-            Some(n) if one_has_all => vec![&self.files[n].0],
-            _ => self.files.iter().map(|(path, _)| path).collect(),
+        let home = first(&|config| find(&config.contexts, context).is_some());
+        let has_all = |home: &usize| {
+            find(&self.files[*home].1.contexts, context).is_some_and(|Named { value, .. }| {
+                let cluster = first(&|config| find(&config.clusters, &value.cluster).is_some());
+                let user = filled(&value.user);
+                let user = user.map(|name| first(&|config| find(&config.users, name).is_some()));
+                [cluster, user.unwrap_or(Some(*home))] == [Some(*home); 2]
+            })
+        };
+        let needed: Vec<_> = match home.filter(has_all) {
+            Some(home) => vec![&self.files[home].0],
+            None => self.files.iter().map(|(path, _)| path).collect(),
         };
         // No path has a separator, as the list was split at them.
         std::env::join_paths(needed).unwrap_or_default().to_string_lossy().into_owned()

@@ -6,63 +6,44 @@ use serde_json::{Value, json};
 
 use super::text::{ClusterEntry, ExecEntry, Named, UserEntry, filled};
 use super::{Base, Problems};
-use crate::connection::{Auth, ClientCertificate, Exec, Impersonation};
+use crate::connection::{Auth, ClientCertificate, Exec, Impersonation, Trust};
 use crate::error::{ConnectionError, InvalidValue};
 use crate::secret::Secret;
 use crate::{credentials, inline, tls};
 
-pub(super) struct Who {
-    pub(super) identity: Option<ClientCertificate>,
-    pub(super) auth: Auth,
-    pub(super) impersonation: Option<Impersonation>,
-}
+type Resolved = (Option<ClientCertificate>, Auth, Option<Impersonation>);
 
-/// `cluster` and `authority` are for a plugin that asked for them.
-pub(super) fn who(
+/// `told`: what a plugin learns that asks for its cluster.
+pub(super) fn resolve(
     entry: &Named<UserEntry>,
-    cluster: &ClusterEntry,
-    authority: Option<&str>,
+    told: (&ClusterEntry, Option<&Trust>),
     problems: &mut Problems,
-) -> Option<Who> {
+) -> Option<Resolved> {
     let (user, base, mut found) = (&entry.value, Base::of(entry), Problems::default());
     let identity = identity(user, &base, &mut found);
-    let auth = match auth(user, &base) {
-        Ok(None) => {
-            let exec = user.exec.as_ref();
-            let info = |exec: &ExecEntry| {
-                exec.provide_cluster_info.then(|| cluster_info(cluster, authority))
-            };
-            exec.map_or(Some(Auth::None), |exec| {
-                plugin(exec, info(exec), &base, &mut found).map(Auth::Exec)
-            })
-        }
-        auth => found.take(auth).flatten(),
-    };
+    let auth = found.take(auth(user, &base)).and_then(|auth| match (auth, &user.exec) {
+        (Some(auth), _) => Some(auth),
+        (None, Some(exec)) => plugin(exec, told, &base, &mut found).map(Auth::Exec),
+        (None, None) => Some(Auth::None),
+    });
     let impersonation = found.take(impersonation(user));
     problems.of_entry("user", entry, found);
-    Some(Who { identity, auth: auth?, impersonation: impersonation? })
+    Some((identity?, auth?, impersonation?))
 }
 
-fn identity(user: &UserEntry, base: &Base, found: &mut Problems) -> Option<ClientCertificate> {
+fn identity(
+    user: &UserEntry,
+    base: &Base,
+    found: &mut Problems,
+) -> Option<Option<ClientCertificate>> {
     const CERTIFICATE: [&str; 2] = ["client-certificate", "client-certificate-data"];
     const KEY: [&str; 2] = ["client-key", "client-key-data"];
-    let certificate =
-        base.pem(CERTIFICATE, &user.client_certificate, &user.client_certificate_data);
-    let certificate = found.take(certificate.and_then(|pem| match pem {
-        Some((field, pem)) => match tls::certificates(&pem) {
-            Ok(_) => Ok(Some((field, pem))),
-            Err(problem) => Err(problem.of(field)),
-        },
-        None => Ok(None),
-    }));
-    let key = base.pem(KEY, &user.client_key, &user.client_key_data);
-    let key = found.take(key.and_then(|pem| match pem {
-        Some((field, pem)) => {
-            let pem = Secret::from(pem);
-            tls::key(&pem).map(|_| Some((field, pem))).map_err(|problem| problem.of(field))
-        }
-        None => Ok(None),
-    }));
+    let (path, data) = (&user.client_certificate, &user.client_certificate_data);
+    let check = |pem: &str| tls::certificates(pem).map(|_| pem.to_owned());
+    let certificate = found.take(base.pem(CERTIFICATE, [path, data], check));
+    let check = |pem: &str| tls::key(&pem.into()).map(|_| Secret::from(pem));
+    let key = base.pem(KEY, [&user.client_key, &user.client_key_data], check);
+    let key = found.take(key);
     let alone = |field, lacks| Err(ConnectionError::Alone { field, lacks });
     found.take(match (certificate?, key?) {
         (Some((_, certificate)), Some((field, key))) => {
@@ -71,7 +52,7 @@ fn identity(user: &UserEntry, base: &Base, found: &mut Problems) -> Option<Clien
         (None, None) => Ok(None),
         (Some((field, _)), None) => alone(field, KEY[0]),
         (None, Some((field, _))) => alone(field, CERTIFICATE[0]),
-    })?
+    })
 }
 
 /// The credentials, where they are in the kubeconfig or in a file. The order is client-go's: a token
@@ -102,7 +83,7 @@ fn auth(user: &UserEntry, base: &Base) -> Result<Option<Auth>, ConnectionError> 
 
 fn plugin(
     exec: &ExecEntry,
-    cluster: Option<Value>,
+    told: (&ClusterEntry, Option<&Trust>),
     base: &Base,
     found: &mut Problems,
 ) -> Option<Exec> {
@@ -126,6 +107,7 @@ fn plugin(
     let env = exec.env.iter().flatten();
     let env = env.map(|it| inline::plugin_variable(&it.name, &it.value));
     let env = found.value("exec.env", env.collect::<Result<_, _>>());
+    let cluster = exec.provide_cluster_info.then(|| cluster_info(told));
     let install_hint = filled(&exec.install_hint).map(ToOwned::to_owned);
     let (api_version, command, args, env) = (api_version?, command?, args?, env?);
     let exec = Exec { api_version, command, args, env, install_hint, cluster };
@@ -133,7 +115,7 @@ fn plugin(
 }
 
 /// `spec.cluster`, for a plugin that asked for it.
-fn cluster_info(cluster: &ClusterEntry, authority: Option<&str>) -> Value {
+fn cluster_info((cluster, trust): (&ClusterEntry, Option<&Trust>)) -> Value {
     let mut info = json!({ "server": cluster.server });
     if let Some(name) = &cluster.tls_server_name {
         info["tls-server-name"] = name.as_str().into();
@@ -141,7 +123,7 @@ fn cluster_info(cluster: &ClusterEntry, authority: Option<&str>) -> Value {
     if cluster.insecure_skip_tls_verify {
         info["insecure-skip-tls-verify"] = true.into();
     }
-    if let Some(pem) = authority {
+    if let Some(Trust::Authorities(pem)) = trust {
         info["certificate-authority-data"] = BASE64.encode(pem).into();
     }
     if let Some(proxy) = &cluster.proxy_url {

@@ -9,7 +9,6 @@ use super::place::Place;
 use super::schema::ClusterModel;
 use super::way::{self, Files, Reach};
 use crate::messages;
-use crate::messages::connection::Entry;
 
 /// What the provider block says about clusters. None of it ever lands in state.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +31,7 @@ impl Directory {
                 way::reach(cluster, &Place::Here(AttributePath::root("cluster")), Files::Read)
             }
             (Value::Unknown, _) | (_, Value::Unknown) => Ok(Reach::Unknown),
-            (Value::Known(_), Value::Known(_)) => Err(messages::connection::also_named().into()),
+            (Value::Known(_), Value::Known(_)) => Err(super::also_named().into()),
             (Value::Null, Value::Known(name)) => self.named(name),
             (Value::Null, Value::Null) => match &self.default {
                 Value::Known(cluster) => listed(cluster, AttributePath::root("cluster")),
@@ -67,9 +66,8 @@ impl Directory {
                 listed(cluster, AttributePath::root("clusters").key(name))
             }
             Some(Value::Unknown) => Ok(Reach::Unknown),
-            entry => {
-                let entry = if entry.is_some() { Entry::Null } else { Entry::Missing };
-                Err(messages::connection::unheard_of(name, entry, &self.names()).into())
+            Some(Value::Null) | None => {
+                Err(messages::connection::unknown_cluster(name, &self.names()).into())
             }
         }
     }

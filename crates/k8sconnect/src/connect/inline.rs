@@ -1,6 +1,7 @@
 //! A cluster that is described part by part: where it is, whom to trust, who we are.
 
-use k8sconnect_cluster::{Auth, ClientCertificate, Connection, Exec, InvalidValue, Tls, Trust};
+use k8sconnect_cluster::{Auth, ClientCertificate, Connection, ConnectionError};
+use k8sconnect_cluster::{Exec, InvalidValue, Tls, Trust};
 use k8sconnect_cluster::{Host, inline as part};
 use tfplugin::{Diagnostics, Value};
 
@@ -75,7 +76,7 @@ pub(super) fn connection(
     {
         // Beside a kubeconfig it may stand by mistake; with a host it is half of another way.
         if set(half) && unset(other) && (kubeconfig != Presence::Set || set("host")) {
-            refuse(half, said::half_a_pair(half, other));
+            refuse(half, said::unusable(&ConnectionError::Alone { field: half, lacks: other }));
         }
     }
     if let Some(host) = &host {

@@ -207,7 +207,7 @@ fn an_entry_that_is_null_is_none_and_told_as_null() {
     assert_eq!(directory.names(), ["west"]);
     let problems = directory.reach(args(&Value::Null, &"east".into())).err().unwrap();
     let told: Vec<_> = problems.iter().map(|it| it.detail.clone()).collect();
-    assert!(told[0].contains("is null. Besides, it names `west`"), "{told:?}");
+    assert!(told[0].contains("The provider block names `west`"), "{told:?}");
 }
 
 #[test]

@@ -77,20 +77,26 @@ pub(super) fn reach(
         }
         ([], Some(_)) | ([_], None) => {}
         ([_, (second, _), ..], None) => {
-            problems.push(place.attribute(second).point(said::two_kubeconfigs()));
+            problems.push(
+                place.attribute(second).point(said::given_twice("kubeconfig", &["config_path"])),
+            );
         }
         ([(name, _), more @ ..], Some(first)) => {
             if let Some((second, _)) = more.first() {
-                problems.push(place.attribute(second).point(said::two_kubeconfigs()));
+                problems.push(
+                    place
+                        .attribute(second)
+                        .point(said::given_twice("kubeconfig", &["config_path"])),
+                );
             }
             let beside: Vec<_> = written.iter().map(|part| part.0).collect();
-            problems.push(place.attribute(first.0).point(said::two_ways(name, &beside)));
+            problems.push(place.attribute(first.0).point(said::given_twice(name, &beside)));
         }
     }
     if let Value::Known(list) = &cluster.config_path
         && std::env::split_paths(list.trim()).all(|path| path.as_os_str().is_empty())
     {
-        problems.push(place.attribute("config_path").point(said::empty_path()));
+        problems.push(place.attribute("config_path").point(said::no_text("config_path")));
     }
     if let Value::Known(list) = &cluster.config_path
         && let Err(error) = KubeconfigFiles::check("config_path", list)
@@ -98,7 +104,7 @@ pub(super) fn reach(
         problems.push(place.attribute("config_path").point(said::unusable(&error)));
     }
     if cluster.context.as_str() == Some("") {
-        problems.push(place.attribute("context").point(said::empty_context()));
+        problems.push(place.attribute("context").point(said::no_text("context")));
     }
     let kubeconfig = match (chosen.is_empty(), kubeconfig_ruled_out) {
         (false, _) => Presence::Set,

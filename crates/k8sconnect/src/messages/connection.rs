@@ -56,16 +56,17 @@ pub(crate) fn stored_credential() -> Diagnostic {
 }
 
 /// What is said of a cluster in the provider block, to somebody who looks at a resource.
-pub(crate) fn in_provider_block(mut diagnostic: Diagnostic, at: &AttributePath) -> Diagnostic {
-    let where_it_stands = format!("It stands in the provider block, at `{at}`.");
-    diagnostic.detail = paragraphs([&diagnostic.detail, &where_it_stands]);
-    diagnostic
+pub(crate) fn in_provider_block(diagnostic: Diagnostic, at: &AttributePath) -> Diagnostic {
+    with_place(diagnostic, &format!("It stands in the provider block, at `{at}`."))
 }
 
 /// What is said of one of several clusters, or of a part of a part.
-pub(crate) fn deep_inside(mut diagnostic: Diagnostic, at: &AttributePath) -> Diagnostic {
-    let where_it_stands = format!("It stands at `{at}`.");
-    diagnostic.detail = paragraphs([&diagnostic.detail, &where_it_stands]);
+pub(crate) fn deep_inside(diagnostic: Diagnostic, at: &AttributePath) -> Diagnostic {
+    with_place(diagnostic, &format!("It stands at `{at}`."))
+}
+
+fn with_place(mut diagnostic: Diagnostic, place: &str) -> Diagnostic {
+    diagnostic.detail = paragraphs([&diagnostic.detail, place]);
     diagnostic
 }
 
@@ -78,73 +79,38 @@ pub(crate) fn empty() -> Diagnostic {
     )
 }
 
-pub(crate) fn also_named() -> Diagnostic {
+pub(crate) fn no_text(attribute: &str) -> Diagnostic {
     Diagnostic::error(
-        "The cluster is given twice",
-        "`cluster` describes a cluster and `cluster_name` names one of the provider block's; \
-         which of them is meant cannot be told.\n\n\
-         Remove one of the two.",
+        format!("`{attribute}` is empty"),
+        "Give it a value; or leave it out, or set it to `null`, where there is none.",
     )
-    .at(AttributePath::root("cluster_name"))
 }
 
-pub(crate) fn empty_name() -> Diagnostic {
-    Diagnostic::error(
-        "`cluster_name` is empty",
-        "It names one of the provider block's `clusters`.\n\n\
-         Name one; or leave it out, or set it to `null`, for the provider block's own `cluster`.",
-    )
-    .at(AttributePath::root("cluster_name"))
-}
-
-pub(crate) fn unheard_of(name: &str, entry: Entry, known: &[String]) -> Diagnostic {
-    let known: Vec<_> = known.iter().map(|name| named(name)).collect();
-    let known = match (entry, known.as_slice()) {
-        (Entry::Missing, []) => "The provider block names no clusters.".to_owned(),
-        (Entry::Missing, names) => format!("The provider block names {}.", names.join(", ")),
-        (Entry::Null, []) => {
-            format!("`clusters[\"{name}\"]` in the provider block is null, and it names no others.")
+/// The provider block has no cluster of this name, or `null` under it.
+pub(crate) fn unknown_cluster(name: &str, known: &[String]) -> Diagnostic {
+    let known = match known {
+        [] => "The provider block names no clusters.".to_owned(),
+        known => {
+            let known: Vec<_> = known.iter().map(|name| named(name)).collect();
+            format!("The provider block names {}.", known.join(", "))
         }
-        (Entry::Null, names) => format!(
-            "`clusters[\"{name}\"]` in the provider block is null. Besides, it names {}.",
-            names.join(", ")
-        ),
     };
-    let advice = format!(
-        "Add {} to `clusters` in the provider block, or correct `cluster_name`.",
-        named(name)
-    );
-    let summary = format!("There is no cluster named {}", named(name));
-    Diagnostic::error(summary, paragraphs([&known, &advice]))
+    let name = named(name);
+    let advice =
+        format!("Add {name} to `clusters` in the provider block, or correct `cluster_name`.");
+    Diagnostic::error(format!("There is no cluster named {name}"), paragraphs([&known, &advice]))
         .at(AttributePath::root("cluster_name"))
 }
 
-/// What the provider block has under a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
-    Missing,
-    Null,
-}
-
-pub(crate) fn two_kubeconfigs() -> Diagnostic {
-    Diagnostic::error(
-        "The cluster is given twice",
-        "`kubeconfig` holds the text of a kubeconfig and `config_path` the path of one; which of \
-         them is meant cannot be told.\n\n\
-         Remove one of the two.",
-    )
-}
-
-/// A kubeconfig, and parts beside it.
-pub(crate) fn two_ways(kubeconfig: &str, beside: &[&str]) -> Diagnostic {
+/// Parts beside what describes a cluster by itself.
+pub(crate) fn given_twice(whole: &str, beside: &[&str]) -> Diagnostic {
     let beside: Vec<_> = beside.iter().map(|name| format!("`{name}`")).collect();
     let beside = beside.join(", ");
     Diagnostic::error(
         "The cluster is given twice",
         format!(
-            "`{kubeconfig}` says all of how to get there, and beside it stand parts of another \
-             way: {beside}. Nothing is mixed.\n\n\
-             Remove `{kubeconfig}`, or put what is missing into the kubeconfig and remove the rest."
+            "`{whole}` describes the cluster by itself, and is not combined with {beside}.\n\n\
+             Remove one of the two."
         ),
     )
 }
@@ -155,14 +121,6 @@ pub(crate) fn context_alone() -> Diagnostic {
         "It chooses one of a kubeconfig's contexts, and there is no kubeconfig: your current one \
          is never taken unasked.\n\n\
          Add `config_path = \"~/.kube/config\"` or `kubeconfig = file(\"…\")`, or remove `context`.",
-    )
-}
-
-pub(crate) fn empty_context() -> Diagnostic {
-    Diagnostic::error(
-        "`context` is empty",
-        "It names one of the kubeconfig's contexts.\n\n\
-         Name one; or leave it out, or set it to `null`, for the kubeconfig's own `current-context`.",
     )
 }
 
@@ -193,23 +151,15 @@ pub(crate) fn insecure_with_authority() -> Diagnostic {
     )
 }
 
-pub(crate) fn insecure() -> Diagnostic {
+/// `setting`: as it is written, in the configuration or in a kubeconfig.
+pub(crate) fn insecure(setting: &str) -> Diagnostic {
     Diagnostic::warning(
         "The server's certificate is not checked",
-        "With `insecure = true` whoever stands between here and the cluster can pose as its API \
-         server, and is shown your credentials.\n\n\
-         Set `cluster_ca_certificate` instead; a kubeconfig has it as \
-         `certificate-authority-data`.",
-    )
-}
-
-/// The same, said by a kubeconfig.
-pub(crate) fn insecure_kubeconfig() -> Diagnostic {
-    Diagnostic::warning(
-        "The server's certificate is not checked",
-        "With `insecure-skip-tls-verify` in the kubeconfig whoever stands between here and the \
-         cluster can pose as its API server, and is shown your credentials.\n\n\
-         Put `certificate-authority-data` into the kubeconfig instead.",
+        format!(
+            "With `{setting}` whoever stands between here and the cluster can pose as its API server, \
+             and is shown your credentials.\n\n\
+             Set `cluster_ca_certificate` (in a kubeconfig `certificate-authority-data`) instead."
+        ),
     )
 }
 
@@ -226,28 +176,11 @@ pub(crate) fn in_clear(attribute: &str) -> Diagnostic {
     )
 }
 
-pub(crate) fn empty_path() -> Diagnostic {
-    Diagnostic::error(
-        "`config_path` is empty",
-        "It is the path of a kubeconfig, or of several, and names none; your current kubeconfig is \
-         never taken unasked.\n\n\
-         Write the path, for example `~/.kube/config`; or leave it out, or set it to `null`, for \
-         another way to the cluster.",
-    )
-}
-
 pub(crate) fn two_logins() -> Diagnostic {
     Diagnostic::error(
         "Two logins are given",
         "`token` is a credential, and `exec` fetches one; a request can carry only one of them.\n\n\
          Remove one of the two.",
-    )
-}
-
-pub(crate) fn half_a_pair(half: &str, other: &str) -> Diagnostic {
-    Diagnostic::error(
-        format!("`{half}` is given without `{other}`"),
-        format!("A certificate and its key prove who you are only together.\n\nAdd `{other}`."),
     )
 }
 

@@ -7,33 +7,17 @@ use k8sconnect_core::identity::ObjectKey;
 use serde_json::Value;
 use tfplugin::{AttributePath, Diagnostic};
 
-use super::connection::explain;
-use super::refusal::{Subject, said};
+use super::refusal::Subject;
 use super::stuck::{commands, what_holds};
-use super::unread::{CLUSTER_GONE, refused_credentials};
+use super::unread::not_ended;
 use super::{paragraphs, span};
 
 pub(crate) fn not_deleted(subject: Subject<'_>, error: &Error) -> Diagnostic {
     let key = subject.manifest.key();
-    let (why, advice) = match error {
-        Error::Refused(status) if status.leaves_open() => (
-            said(status.code, &subject.quoted(&status.message)),
-            "State keeps the object. The server failed, and did not say no. Run again.".to_owned(),
-        ),
-        Error::Refused(status) => (
-            said(status.code, &subject.quoted(&status.message)),
-            "State keeps the object. Remove what forbids the deletion and run again.".to_owned(),
-        ),
-        other => {
-            let explained = explain(other);
-            let advice = match other {
-                Error::Unauthorized { .. } => refused_credentials("A deletion"),
-                Error::Unreachable { .. } => format!("{} {CLUSTER_GONE}", explained.advice),
-                _ => explained.advice,
-            };
-            (explained.cause, format!("State keeps the object. {advice}"))
-        }
-    };
+    let words = |words: &str| subject.quoted(words);
+    let on_refusal = "Remove what forbids the deletion and run again.";
+    let (why, advice) = not_ended(error, words, on_refusal, "A deletion");
+    let advice = format!("State keeps the object. {advice}");
     Diagnostic::error(format!("{key} was not deleted"), paragraphs([&why, &advice]))
 }
 

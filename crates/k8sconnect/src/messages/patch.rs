@@ -16,8 +16,8 @@ use k8sconnect_core::patch::{Claimed, Manner};
 use serde_json::{Value, json};
 use tfplugin::{AttributePath, Diagnostic};
 
-use super::refusal::said;
 use super::stuck::spelt;
+use super::unread::not_ended;
 use super::{interrupted, paragraphs, refusal, span};
 
 pub(crate) use give_and_take::{ignored, outdone, returns, spared, takes};
@@ -266,28 +266,9 @@ pub(crate) fn no_former_owners(key: &ObjectKey) -> Diagnostic {
 }
 
 pub(crate) fn not_handed_back(key: &ObjectKey, error: &Error) -> Diagnostic {
-    let (why, advice) = match error {
-        Error::Refused(status) if status.leaves_open() => (
-            said(status.code, &status.message),
-            "The server failed, and did not say no. Run again.".to_owned(),
-        ),
-        Error::Refused(status) => (
-            said(status.code, &status.message),
-            "Remove what forbids the write, or ask for the permission to `patch`, and run again."
-                .to_owned(),
-        ),
-        other => {
-            let explained = super::connection::explain(other);
-            let advice = match other {
-                Error::Unauthorized { .. } => super::unread::refused_credentials("A hand-back"),
-                Error::Unreachable { .. } => {
-                    format!("{} {}", explained.advice, super::unread::CLUSTER_GONE)
-                }
-                _ => explained.advice,
-            };
-            (explained.cause, advice)
-        }
-    };
+    let on_refusal =
+        "Remove what forbids the write, or ask for the permission to `patch`, and run again.";
+    let (why, advice) = not_ended(error, str::to_owned, on_refusal, "A hand-back");
     Diagnostic::error(
         format!("{key}: the patched fields were not handed back"),
         paragraphs([&why, &format!("State keeps the patch. {advice}")]),

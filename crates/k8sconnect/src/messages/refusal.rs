@@ -50,40 +50,36 @@ pub(crate) fn not_taken<'a>(subject: impl Into<Subject<'a>>, error: &Error) -> D
     }
 }
 
-/// What a write was to bring about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
-    Creation,
-    Change,
+/// A creation was not answered as it should. Where it may have been carried out all the same, that is
+/// said: state knows nothing of it.
+pub(crate) fn not_created<'a>(subject: impl Into<Subject<'a>>, error: &Error) -> Diagnostic {
+    let doubt = match error {
+        Error::NotCreated { .. } => {
+            "The object has the values of `yaml_body` now, and state does not know it. Import it, or set \
+             `adopt = true`, to manage it as it is."
+        }
+        error if error.may_be_done() => {
+            "The object may have been created all the same, and state does not know it. If it is there, \
+             the next plan says that it exists already, and `adopt = true` takes it over as it is."
+        }
+        _ => "",
+    };
+    in_doubt(not_taken(subject, error), doubt)
 }
 
-/// A write was not answered as it should. Where it may have been carried out all the same, that is
-/// told: state knows nothing of it.
-pub(crate) fn not_written<'a>(
-    subject: impl Into<Subject<'a>>,
-    error: &Error,
-    deed: Deed,
-) -> Diagnostic {
-    let mut told = not_taken(subject, error);
-    if matches!(error, Error::NotCreated { .. }) {
-        let taken = "The object has the values of `yaml_body` now, and state does not know it. Import it, or \
-             set `adopt = true`, to manage it as it is.";
-        told.detail = paragraphs([&told.detail, taken]);
-    }
-    if error.may_be_done() {
-        let doubt = match deed {
-            Deed::Creation => {
-                "The object may have been created all the same, and state does not know it. If it \
-                 is there, the next plan says that it exists already, and `adopt = true` takes it \
-                 over as it is."
-            }
-            Deed::Change => {
-                "The object may have been changed all the same: the next plan shows what is still \
-                 to be done."
-            }
-        };
-        told.detail = paragraphs([&told.detail, doubt]);
-    }
+/// The same of a change.
+pub(crate) fn not_changed<'a>(subject: impl Into<Subject<'a>>, error: &Error) -> Diagnostic {
+    let doubt = match error.may_be_done() {
+        true => {
+            "The object may have been changed all the same: the next plan shows what is still to be done."
+        }
+        false => "",
+    };
+    in_doubt(not_taken(subject, error), doubt)
+}
+
+fn in_doubt(mut told: Diagnostic, doubt: &str) -> Diagnostic {
+    told.detail = paragraphs([&told.detail, doubt]);
     told
 }
 

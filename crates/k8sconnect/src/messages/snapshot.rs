@@ -37,7 +37,6 @@ use tfplugin::{AttributePath, Diagnostic, Mismatch};
 
 use super::addresses::{Aftermath, Stage};
 use super::blast::Fate;
-use super::connection::Entry;
 use super::manifest::Attribute;
 use super::refusal::Subject;
 use super::terms::List;
@@ -296,7 +295,6 @@ fn upgrade_messages() -> Vec<Diagnostic> {
 }
 
 fn connection_messages() -> Vec<Diagnostic> {
-    use super::unread::NoConnection;
     use crate::connection_origin::ConnectionOrigin::{Provider, Resource};
     use k8sconnect_cluster::Error::{Refused, Unauthorized};
 
@@ -331,7 +329,7 @@ fn connection_messages() -> Vec<Diagnostic> {
         unread::connection_unusable(key, &connection::unusable(&lost).into(), Resource),
         unread::connection_unusable(
             key,
-            &connection::unheard_of("old", Entry::Missing, &["new".to_owned()]).into(),
+            &connection::unknown_cluster("old", &["new".to_owned()]).into(),
             Provider,
         ),
         deletion::not_deleted((&web).into(), &expired),
@@ -346,16 +344,10 @@ fn connection_messages() -> Vec<Diagnostic> {
         unread::unreadable_at_plan(key, &expired),
         unread::unreadable_at_plan(key, &forbidden),
         unread::unreadable_at_plan(key, &moved),
-        unread::no_connection(key, &NoConnection::NotConfigured(Some("old"))),
-        unread::no_connection(key, &NoConnection::NotConfigured(None)),
-        unread::no_connection(
-            key,
-            &NoConnection::Unusable(Resource, &connection::unusable(&lost).into()),
-        ),
-        unread::no_connection(
-            key,
-            &NoConnection::Unusable(Provider, &connection::unusable(&lost).into()),
-        ),
+        unread::not_configured(key, Some("old")),
+        unread::not_configured(key, None),
+        unread::unusable_in_state(key, Resource, &connection::unusable(&lost).into()),
+        unread::unusable_in_state(key, Provider, &connection::unusable(&lost).into()),
         patch::not_handed_back(key, &expired),
         patch::not_handed_back(key, &moved),
     ]
@@ -386,23 +378,17 @@ fn other_messages() -> Vec<Diagnostic> {
     vec![
         connection::missing(),
         connection::empty(),
-        connection::also_named(),
-        connection::empty_name(),
-        connection::unheard_of("prod", Entry::Missing, &[]),
-        connection::unheard_of("prod", Entry::Missing, &both),
-        connection::unheard_of("prod", Entry::Null, &both),
-        connection::empty_path(),
+        connection::no_text("cluster_name"),
+        connection::unknown_cluster("prod", &[]),
+        connection::unknown_cluster("prod", &both),
         connection::in_clear("host"),
-        connection::two_kubeconfigs(),
-        connection::two_ways("kubeconfig", &["host", "token"]),
+        connection::given_twice("kubeconfig", &["host", "token"]),
         connection::context_alone(),
         connection::no_host("token"),
         connection::insecure_with_authority(),
-        connection::insecure(),
+        connection::insecure("insecure = true"),
         connection::stored_credential(),
-        connection::insecure_kubeconfig(),
         connection::two_logins(),
-        connection::half_a_pair("client_key", "client_certificate"),
         connection::nobody(),
         connection::no_tls("insecure"),
         connection::unusable(&none),
@@ -410,7 +396,6 @@ fn other_messages() -> Vec<Diagnostic> {
         connection::unusable(&as_key),
         connection::unusable(&as_token),
         connection::unusable(&half),
-        connection::empty_context(),
         connection::nameless(),
         connection::in_provider_block(bad_authority(), &deep),
         connection::deep_inside(bad_authority(), &deep),

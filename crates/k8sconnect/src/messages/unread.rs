@@ -4,7 +4,8 @@ use k8sconnect_cluster::Error;
 use k8sconnect_core::identity::ObjectKey;
 use tfplugin::{Diagnostic, Diagnostics};
 
-use super::connection::explain;
+use super::connection::{Explanation, explain};
+use super::refusal::said;
 use super::{named, paragraphs, refusal};
 use crate::connection_origin::ConnectionOrigin;
 
@@ -12,7 +13,7 @@ const KEPT: &str = "The resource stays in state with its last known values. Whet
                     changed or was deleted is not known.";
 
 /// What to do about objects of a cluster that no longer exists.
-pub(super) const CLUSTER_GONE: &str = "If the cluster no longer exists, remove the resource from \
+const CLUSTER_GONE: &str = "If the cluster no longer exists, remove the resource from \
                                        state with `terraform state rm ADDRESS` (or `tofu state rm \
                                        ADDRESS`).";
 
@@ -139,34 +140,31 @@ pub(crate) fn unreadable_at_plan(key: &ObjectKey, error: &Error) -> Diagnostic {
     )
 }
 
-/// Why the connection in state cannot be used.
-pub(crate) enum NoConnection<'a> {
-    /// The provider block has no cluster of this name, or no `cluster` where the resource has no
-    /// name.
-    NotConfigured(Option<&'a str>),
-    Unusable(ConnectionOrigin, &'a Diagnostics),
+/// An object is to be deleted, or fields are to be handed back, and the provider block does not have the
+/// cluster of this name any more; no name: its `cluster`.
+pub(crate) fn not_configured(key: &ObjectKey, name: Option<&str>) -> Diagnostic {
+    let (missing, place) = match name {
+        Some(name) => (format!("the cluster {}", named(name)), "to `clusters` in "),
+        None => ("`cluster`".to_owned(), "to "),
+    };
+    let connection = format!("{missing} of the provider block, which is missing");
+    no_connection(key, &connection, "", &format!("Add {missing} {place}the provider block again"))
 }
 
-/// An object is to be deleted, or fields are to be handed back, and the connection in state cannot
-/// be used.
-pub(crate) fn no_connection(key: &ObjectKey, why: &NoConnection<'_>) -> Diagnostic {
-    let (connection, problem, advice) = match why {
-        NoConnection::NotConfigured(name) => {
-            let (missing, place) = match name {
-                Some(name) => (format!("the cluster {}", named(name)), "to `clusters` in "),
-                None => ("`cluster`".to_owned(), "to "),
-            };
-            let advice = format!("Add {missing} {place}the provider block again");
-            (format!("{missing} of the provider block, which is missing"), String::new(), advice)
-        }
-        NoConnection::Unusable(origin, problems) => {
-            let connection = match origin {
-                ConnectionOrigin::Resource => "the `cluster` in state, which cannot be used",
-                ConnectionOrigin::Provider => "the provider block, which cannot be used",
-            };
-            (connection.to_owned(), first_of(problems), "Correct this".to_owned())
-        }
+/// The same, and the connection in state cannot be used.
+pub(crate) fn unusable_in_state(
+    key: &ObjectKey,
+    origin: ConnectionOrigin,
+    problems: &Diagnostics,
+) -> Diagnostic {
+    let connection = match origin {
+        ConnectionOrigin::Resource => "the `cluster` in state, which cannot be used",
+        ConnectionOrigin::Provider => "the provider block, which cannot be used",
     };
+    no_connection(key, connection, &first_of(problems), "Correct this")
+}
+
+fn no_connection(key: &ObjectKey, connection: &str, problem: &str, advice: &str) -> Diagnostic {
     Diagnostic::error(
         format!("No connection to the cluster of {key}"),
         paragraphs([
@@ -174,7 +172,7 @@ pub(crate) fn no_connection(key: &ObjectKey, why: &NoConnection<'_>) -> Diagnost
                 "A deletion, a replacement and a hand-back use the connection of the last apply: \
                  {connection}. Nothing was changed, and the resource stays in state."
             ),
-            &problem,
+            problem,
             &format!(
                 "{advice}, or first apply a new connection to the same cluster, with the resource \
                  in the configuration. {CLUSTER_GONE}"
@@ -183,8 +181,31 @@ pub(crate) fn no_connection(key: &ObjectKey, why: &NoConnection<'_>) -> Diagnost
     )
 }
 
+/// Why a deletion or a hand-back (`operation`) failed, and what to do. `words`: what the server said, as
+/// far as it may be shown.
+pub(super) fn not_ended(
+    error: &Error,
+    words: impl Fn(&str) -> String,
+    on_refusal: &str,
+    operation: &str,
+) -> (String, String) {
+    let Explanation { cause, advice, .. } = explain(error);
+    match error {
+        Error::Refused(status) => {
+            let advice = match status.leaves_open() {
+                true => "The server failed, and did not say no. Run again.",
+                false => on_refusal,
+            };
+            (said(status.code, &words(&status.message)), advice.to_owned())
+        }
+        Error::Unauthorized { .. } => (cause, refused_credentials(operation)),
+        Error::Unreachable { .. } => (cause, format!("{advice} {CLUSTER_GONE}")),
+        _ => (cause, advice),
+    }
+}
+
 /// What to do where the server refuses the credentials that a deletion or hand-back uses.
-pub(super) fn refused_credentials(operation: &str) -> String {
+fn refused_credentials(operation: &str) -> String {
     format!(
         "{operation} uses the connection in state. If its `cluster` has expired credentials, apply \
          once with new ones and with the resource in the configuration, then delete. If the \

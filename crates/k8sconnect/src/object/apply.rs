@@ -35,7 +35,7 @@ use crate::cluster_identity::{Opened, Recorded};
 use crate::leaves;
 use crate::leaves::ProjectionMap;
 use crate::messages::addresses::Aftermath;
-use crate::messages::refusal::{Deed, Subject, not_written};
+use crate::messages::refusal::{Subject, not_changed};
 use crate::object::terms::{Adoption, Terms};
 use crate::object_ref::ObjectRef;
 use crate::plan_ledger::{Fact, Name};
@@ -203,7 +203,7 @@ impl<'a> Work<'a> {
             }
             Err(error) => {
                 let subject = Subject { manifest: &self.manifest, former: Some(live) };
-                Err(not_written(subject, &error, Deed::Change).into())
+                Err(not_changed(subject, &error).into())
             }
         }
     }

@@ -25,18 +25,20 @@ pub(crate) fn explain(error: &Error) -> Explanation {
             ]),
             advice_on(status),
         ),
-        Error::Unreachable { host, cause, attempts } => {
-            let (cause, advice) = network(cause);
-            let summary = format!("Cannot reach the API server at {}", server(host));
-            Explanation::new(summary, joined(&[&cause, &tried(*attempts, None)]), advice)
-        }
-        Error::AnswerLost { host, request, cause, attempts } => {
-            let (cause, advice) = network(cause);
-            let sent = format!("`{request}` was sent.");
-            let summary =
-                format!("The API server at {} was asked, and its answer was lost", server(host));
-            Explanation::new(summary, joined(&[&sent, &cause, &tried(*attempts, None)]), advice)
-        }
+        Error::Unreachable { host, cause, attempts } => Explanation::new(
+            format!("Cannot reach the API server at {}", server(host)),
+            joined(&[&network_cause(cause), &tried(*attempts, None)]),
+            network_advice(cause),
+        ),
+        Error::AnswerLost { host, request, cause, attempts } => Explanation::new(
+            format!("The API server at {} was asked, and its answer was lost", server(host)),
+            joined(&[
+                &format!("`{request}` was sent."),
+                &network_cause(cause),
+                &tried(*attempts, None),
+            ]),
+            network_advice(cause),
+        ),
         Error::Timeout { host, request, waited } => timeout(host, request, *waited),
         Error::Interrupted { host, request, attempts } => Explanation::new(
             format!("Interrupted while the API server at {} was asked", server(host)),
@@ -192,109 +194,116 @@ fn bad_answer(host: &Server, request: &str, answer: &BadAnswer) -> Explanation {
     )
 }
 
-/// The cause of a failed connection, and what to do.
-fn network(error: &NetworkError) -> (String, String) {
-    let port = "Check that the port is the API server's";
-    let (cause, advice) = match error {
-        NetworkError::NameNotFound(words) => (
-            &*format!("Its name cannot be looked up ({words})."),
-            "Check the spelling of the host, and that this machine's DNS knows it: private clusters \
-             are often known inside their network only.",
-        ),
-        NetworkError::Refused => (
-            "Nothing listens there: the connection was refused.",
-            "Check the port, and that the cluster is running.",
-        ),
-        NetworkError::NoRoute => ("There is no route to it from this machine.", FIREWALL),
-        NetworkError::NotAccepted => ("Nothing accepted the connection in time.", FIREWALL),
-        NetworkError::NoAnswer => (
-            "The connection was accepted there, and nothing was sent in time.",
-            &*format!("{port}, that the server is healthy, and what stands on the way to it."),
-        ),
-        NetworkError::Closed => (
-            "The other side closed the connection.",
-            &*format!("{port}, and that no proxy on the way cuts the connection."),
-        ),
-        NetworkError::Tls(error) => return tls(error),
+fn network_cause(error: &NetworkError) -> String {
+    match error {
+        NetworkError::NameNotFound(words) => format!("Its name cannot be looked up ({words})."),
+        NetworkError::Refused => "Nothing listens there: the connection was refused.".into(),
+        NetworkError::NoRoute => "There is no route to it from this machine.".into(),
+        NetworkError::NotAccepted => "Nothing accepted the connection in time.".into(),
+        NetworkError::NoAnswer => {
+            "The connection was accepted there, and nothing was sent in time.".into()
+        }
+        NetworkError::Closed => "The other side closed the connection.".into(),
+        NetworkError::Tls(error) => tls_cause(error),
         NetworkError::AfterCertificate(inner) => {
-            let (cause, advice) = network(inner);
+            format!("{} The server had been sent the client certificate.", network_cause(inner))
+        }
+        NetworkError::Proxy(proxy, inner) => {
+            format!("The proxy `{}` could not be used. {}", proxy.address, network_cause(inner))
+        }
+        NetworkError::ProxyStatus(code) => {
+            format!("It did not let the request through (HTTP {code}).")
+        }
+        NetworkError::NotHttp => "It does not answer like an HTTP proxy.".into(),
+        NetworkError::ClosedBehind(Proxy { address, .. }) => format!(
+            "The proxy `{address}` let the connection pass, and it was closed before the API server \
+             sent anything."
+        ),
+        NetworkError::Other(words) => format!("The connection failed ({words})."),
+    }
+}
+
+fn tls_cause(error: &TlsError) -> String {
+    match error {
+        TlsError::UnknownAuthority => {
+            "Its certificate is not signed by an authority that this connection trusts.".into()
+        }
+        TlsError::WrongName { presented } if presented.is_empty() => {
+            "Its certificate is for another name.".into()
+        }
+        TlsError::WrongName { presented } => {
+            format!("Its certificate is for another name: `{}`.", presented.join("`, `"))
+        }
+        TlsError::Expired => "Its certificate has expired.".into(),
+        TlsError::NotYetValid => "Its certificate is not valid yet.".into(),
+        TlsError::NotTls => "What answers there does not speak TLS.".into(),
+        TlsError::WantsTls => "It speaks TLS there, and was asked without.".into(),
+        TlsError::ClientCertificate => "It refused the client certificate.".into(),
+        TlsError::Other(words) => format!("TLS could not be set up ({words})."),
+    }
+}
+
+fn network_advice(error: &NetworkError) -> String {
+    let advice = match error {
+        NetworkError::NameNotFound(_) => {
+            "Check the spelling of the host, and that this machine's DNS knows it: private clusters \
+             are often known inside their network only."
+        }
+        NetworkError::Refused => "Check the port, and that the cluster is running.",
+        NetworkError::NoRoute | NetworkError::NotAccepted => {
+            "Check the address, the VPN or proxy that leads to it, and firewalls on the way."
+        }
+        NetworkError::NoAnswer | NetworkError::Closed => {
+            "Check that the port is the API server's, that the server is healthy, and that no proxy \
+             on the way cuts the connection."
+        }
+        NetworkError::Tls(error) => tls_advice(error),
+        NetworkError::AfterCertificate(inner) => {
             let own = "Check that the client certificate and its key belong together, and to this \
                        cluster, and that it has not expired.";
-            return (
-                format!("{cause} The server had been sent the client certificate."),
-                format!("{own} {}", advice.replacen("Check", "Check also", 1)),
-            );
+            return joined(&[own, &network_advice(inner).replacen("Check", "Check also", 1)]);
         }
-        NetworkError::Proxy(proxy, inner) => return at_proxy(proxy, inner),
-        NetworkError::ClosedBehind(proxy) => (
-            &*format!(
-                "The proxy `{}` let the connection pass, and it was closed before the API server \
-                 sent anything.",
-                proxy.address
-            ),
-            &*format!("{port}, and that {} leads to it.", field_of(proxy)),
-        ),
-        NetworkError::ProxyStatus(code) => {
-            (&*format!("It did not let the request through (HTTP {code})."), "Check the proxy.")
-        }
-        NetworkError::NotHttp => ("It does not answer like an HTTP proxy.", "Check the proxy."),
-        NetworkError::Other(words) => {
-            (&*format!("The connection failed ({words})."), "Check the host and the network to it.")
+        NetworkError::Proxy(proxy, inner) => return proxy_advice(proxy, inner),
+        NetworkError::ClosedBehind(proxy) => return proxy_advice(proxy, &NetworkError::Closed),
+        NetworkError::ProxyStatus(_) | NetworkError::NotHttp | NetworkError::Other(_) => {
+            "Check the host and the network to it."
         }
     };
-    (cause.to_owned(), advice.to_owned())
+    advice.to_owned()
 }
 
-const FIREWALL: &str =
-    "Check the address, the VPN or proxy that leads to it, and firewalls on the way.";
-
-fn tls(error: &TlsError) -> (String, String) {
-    let (cause, advice) = match error {
-        TlsError::UnknownAuthority => (
-            "Its certificate is not signed by an authority that this connection trusts.",
+fn tls_advice(error: &TlsError) -> &'static str {
+    match error {
+        TlsError::UnknownAuthority => {
             "Set `cluster_ca_certificate` (in a kubeconfig `certificate-authority-data`) to this \
-             cluster's CA; a cluster that was built anew has a new one.",
-        ),
-        TlsError::WrongName { presented } => {
-            let names: Vec<_> = presented.iter().map(|name| format!("`{name}`")).collect();
-            let names =
-                if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-            (
-                &*format!("Its certificate is for another name{names}."),
-                "Use a host that the certificate is for, or name one of its names in \
-                 `tls_server_name`.",
-            )
+             cluster's CA; a cluster that was built anew has a new one."
         }
-        TlsError::Expired => (
-            "Its certificate has expired.",
-            "Renew the server's certificate, or check this machine's clock.",
-        ),
-        TlsError::NotYetValid => {
-            ("Its certificate is not valid yet.", "Check this machine's clock and the server's.")
+        TlsError::WrongName { .. } => {
+            "Use a host that the certificate is for, or name one of its names in `tls_server_name`."
         }
-        TlsError::NotTls => (
-            "What answers there does not speak TLS.",
-            "Check the port, and whether the host should begin with `http://`.",
-        ),
-        TlsError::WantsTls => {
-            ("It speaks TLS there, and was asked without.", "Write the host with `https://`.")
+        TlsError::Expired => "Renew the server's certificate, or check this machine's clock.",
+        TlsError::NotYetValid => "Check this machine's clock and the server's.",
+        TlsError::NotTls => "Check the port, and whether the host should begin with `http://`.",
+        TlsError::WantsTls => "Write the host with `https://`.",
+        TlsError::ClientCertificate => {
+            "Check that the client certificate is of this cluster and has not expired."
         }
-        TlsError::ClientCertificate => (
-            "It refused the client certificate.",
-            "Check that the client certificate is of this cluster and has not expired.",
-        ),
-        TlsError::Other(words) => (
-            &*format!("TLS could not be set up ({words})."),
+        TlsError::Other(_) => {
             "Check what stands between this machine and the server, and that both know a common TLS \
-             version.",
-        ),
-    };
-    (cause.to_owned(), advice.to_owned())
+             version."
+        }
+    }
 }
 
-fn at_proxy(proxy: &Proxy, error: &NetworkError) -> (String, String) {
-    let (cause, field) = (network(error).0, field_of(proxy));
-    let advice = match error {
+fn proxy_advice(proxy: &Proxy, error: &NetworkError) -> String {
+    let (field, around) = match proxy.variable {
+        Some(variable) => (
+            format!("`{variable}` in the environment"),
+            "; `NO_PROXY` names servers that need none",
+        ),
+        None => ("`proxy_url` (in a kubeconfig `proxy-url`)".to_owned(), ""),
+    };
+    match error {
         NetworkError::ProxyStatus(407) => {
             format!("Check {field}: it takes `http://user:password@host:port`.")
         }
@@ -303,20 +312,8 @@ fn at_proxy(proxy: &Proxy, error: &NetworkError) -> (String, String) {
              trusts, or the cluster's; `insecure` is about the API server only."
         ),
         _ => {
-            let around = match proxy.variable {
-                Some(_) => "; `NO_PROXY` names servers that need none",
-                None => "",
-            };
             format!("Check {field}, its port and scheme, and that it leads to this server{around}.")
         }
-    };
-    (format!("The proxy `{}` could not be used. {cause}", proxy.address), advice)
-}
-
-fn field_of(proxy: &Proxy) -> String {
-    match proxy.variable {
-        Some(variable) => format!("`{variable}` in the environment"),
-        None => "`proxy_url` (in a kubeconfig `proxy-url`)".to_owned(),
     }
 }
 

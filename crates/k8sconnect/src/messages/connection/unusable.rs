@@ -71,10 +71,8 @@ pub(super) fn explain(error: &ConnectionError) -> Explanation {
             Explanation { cause: joined(&[&told.cause, &entry]), ..told }
         }
         ConnectionError::Plugin { command, problem } => {
-            let (cause, advice) = plugin(command, problem);
-            let command = named(command);
-            let summary = format!("The credential plugin {command} brought no credential");
-            Explanation::new(summary, cause, advice)
+            let summary = format!("The credential plugin {} brought no credential", named(command));
+            Explanation::new(summary, cause_in_plugin(problem), advice_on_plugin(command, problem))
         }
     }
 }
@@ -257,68 +255,58 @@ fn choose_context(contexts: &[String]) -> &'static str {
     }
 }
 
-fn plugin(command: &str, problem: &PluginError) -> (String, String) {
-    let by_hand = "Run it by hand to see what it lacks; often a login has expired.";
-    let is_plugin = "Check that it is a credential plugin, and its version.";
+fn cause_in_plugin(problem: &PluginError) -> String {
     let saying = |stderr: &str| match stderr {
         "" => ".".to_owned(),
-        _ => format!(", saying: {}", stderr),
+        stderr => format!(", saying: {stderr}"),
     };
-    let (cause, advice) = match problem {
-        PluginError::NotFound { hint: Some(hint) } => {
-            // It is the kubeconfig's own.
-            ("There is no such command on this machine.", &*without_credentials(hint))
+    match problem {
+        PluginError::NotFound { .. } => "There is no such command on this machine.".into(),
+        PluginError::Unrunnable(words) => format!("It could not be run ({words})."),
+        PluginError::TimedOut { after, stderr } => {
+            let seconds = after.as_secs_f64();
+            format!("It had not ended after {seconds:.0} seconds{}", saying(stderr))
         }
-        PluginError::NotFound { hint: None } if command.contains(char::is_whitespace) => (
-            "There is no such command on this machine.",
-            "`command` is the program alone: its arguments go into `args`.",
-        ),
-        PluginError::NotFound { hint: None } => (
-            "There is no such command on this machine.",
-            "Install it, or write its full path into `command`.",
-        ),
-        PluginError::Unrunnable(words) => {
-            (&*format!("It could not be run ({words})."), "Check that it may be executed.")
-        }
-        PluginError::TimedOut { after, stderr } => (
-            &*format!(
-                "It had not ended after {:.0} seconds{}",
-                after.as_secs_f64(),
-                saying(stderr)
-            ),
-            "Check that it does not wait for somebody to log in.",
-        ),
-        PluginError::Interrupted => {
-            ("It was not waited for, since you asked to stop.", "Run again.")
-        }
+        PluginError::Interrupted => "It was not waited for, since you asked to stop.".into(),
         PluginError::Failed { status, stderr } => {
-            (&*format!("It ended with {status}{}", saying(stderr)), by_hand)
+            format!("It ended with {status}{}", saying(stderr))
         }
-        PluginError::NoOutput => ("It printed nothing.", is_plugin),
-        PluginError::NotExecCredential => {
-            ("It printed something else than an `ExecCredential` in JSON or YAML.", is_plugin)
+        PluginError::NotExecCredential { api_version } => {
+            format!("It printed no `ExecCredential` of `{api_version}`.")
         }
-        PluginError::OtherKind { kind, api_version, expected } => (
-            &*format!(
-                "It was asked for an `ExecCredential` of `{expected}` and printed {} of {}.",
-                named(kind),
-                named(api_version)
-            ),
-            is_plugin,
-        ),
         PluginError::NoCredential => {
-            ("It printed neither a token nor a client certificate.", is_plugin)
+            "It printed neither a token nor a client certificate with its key.".into()
         }
-        PluginError::HalfCertificate => {
-            ("It printed half of a client certificate and its key.", is_plugin)
-        }
-        PluginError::Expiration => ("Its `expirationTimestamp` is not a time.", is_plugin),
+        PluginError::Expiration => "Its `expirationTimestamp` is not a time.".into(),
         PluginError::Value(error) => {
-            let told = explain(error);
-            (&*format!("In its output {}: {}", told.summary, told.cause), by_hand)
+            let Explanation { summary, cause, .. } = explain(error);
+            format!("In its output {summary}: {cause}")
         }
+    }
+}
+
+fn advice_on_plugin(command: &str, problem: &PluginError) -> String {
+    let advice = match problem {
+        // It is the kubeconfig's own.
+        PluginError::NotFound { hint: Some(hint) } => &*without_credentials(hint),
+        PluginError::NotFound { hint: None } if command.contains(char::is_whitespace) => {
+            "`command` is the program alone: its arguments go into `args`."
+        }
+        PluginError::NotFound { hint: None } => {
+            "Install it, or write its full path into `command`."
+        }
+        PluginError::Unrunnable(_) => "Check that it may be executed.",
+        PluginError::TimedOut { .. } => "Check that it does not wait for somebody to log in.",
+        PluginError::Interrupted => "Run again.",
+        PluginError::Failed { .. } => {
+            "Run it by hand to see what it lacks; often a login has expired."
+        }
+        PluginError::NotExecCredential { .. }
+        | PluginError::NoCredential
+        | PluginError::Expiration
+        | PluginError::Value(_) => "Check that it is a credential plugin, and its version.",
     };
-    (cause.to_owned(), advice.to_owned())
+    advice.to_owned()
 }
 
 fn list(names: &[String]) -> String {

@@ -162,11 +162,11 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         cause: NetworkError::Closed,
         attempts: 4,
     };
-    messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Creation));
-    messages.push(refusal::not_written(&web(), &lost, refusal::Deed::Change));
+    messages.push(refusal::not_created(&web(), &lost));
+    messages.push(refusal::not_changed(&web(), &lost));
     let request = "PATCH /apis/apps/v1/namespaces/shop/deployments/web".into();
     let changed = Error::NotCreated { host: host(), request, code: 200 };
-    messages.push(refusal::not_written(&web(), &changed, refusal::Deed::Creation));
+    messages.push(refusal::not_created(&web(), &changed));
     let failed = Error::Refused(Box::new(status(500, "etcdserver: request timed out", &[])));
     let web_key = web().key().clone();
     for error in [&lost, &failed] {
@@ -174,8 +174,8 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         let sent = patch::Sent::Write;
         messages.push(patch::not_taken(&web_key, Manner::Apply, &[], &secrets, error, sent, &[]));
     }
-    messages.push(refusal::not_written(&web(), &failed, refusal::Deed::Creation));
-    messages.push(refusal::not_written(&web(), &failed, refusal::Deed::Change));
+    messages.push(refusal::not_created(&web(), &failed));
+    messages.push(refusal::not_changed(&web(), &failed));
     messages.push(deletion::not_deleted((&web()).into(), &failed));
     messages.push(patch::not_handed_back(&web_key, &failed));
     for (code, user) in [(401, Some("ci".to_owned())), (403, None)] {

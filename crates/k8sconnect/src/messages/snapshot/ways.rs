@@ -112,18 +112,11 @@ fn plugins() -> impl Iterator<Item = ConnectionError> {
         ("aws", Problem::Interrupted),
         ("aws", Problem::Failed { status: ExitStatus::default(), stderr: "log in again".into() }),
         ("aws", Problem::Failed { status: ExitStatus::default(), stderr: String::new() }),
-        ("aws", Problem::NoOutput),
-        ("aws", Problem::NotExecCredential),
         (
             "aws",
-            Problem::OtherKind {
-                kind: "ExecCredential".into(),
-                api_version: "client.authentication.k8s.io/v1beta1".into(),
-                expected: "client.authentication.k8s.io/v1".into(),
-            },
+            Problem::NotExecCredential { api_version: "client.authentication.k8s.io/v1".into() },
         ),
         ("aws", Problem::NoCredential),
-        ("aws", Problem::HalfCertificate),
         ("aws", Problem::Expiration),
         (
             "aws",

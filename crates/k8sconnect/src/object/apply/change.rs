@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Work;
-use crate::messages::refusal::{Deed, Subject, not_written, refused};
+use crate::messages::refusal::{Subject, not_changed, refused};
 use crate::object::held::Held;
 use crate::object::read::seen_of;
 use crate::read_cache::ObjectWrite;
@@ -54,7 +54,7 @@ pub(super) async fn make(
                 let subject = Subject { manifest: &work.manifest, former: Some(&live) };
                 Err(refused(subject, &status).into())
             }
-            written => written.map_err(|error| not_written(former, &error, Deed::Change).into()),
+            written => written.map_err(|error| not_changed(former, &error).into()),
         };
     }
     let mut tries = Tries::of(key);

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::Work;
 use crate::apply_slots::{Slot, SlotsExhausted};
 use crate::messages::addresses::Stage;
-use crate::messages::refusal::{Deed, Subject, not_taken, not_written, refused};
+use crate::messages::refusal::{Subject, not_created, not_taken, refused};
 use crate::object::obstacle::Obstacle;
 use crate::object::read::seen_of;
 use crate::object::terms::Adoption;
@@ -70,7 +70,7 @@ async fn write(
         };
         let status = match &error {
             Error::Refused(status) if !status.leaves_open() => status,
-            _ => return Err(not_written(&work.manifest, &error, Deed::Creation).into()),
+            _ => return Err(not_created(&work.manifest, &error).into()),
         };
         match status.rejection() {
             Rejection::NamespaceMissing => namespace(work, slot, location, deadline).await?,
