@@ -20,6 +20,7 @@ mod unread;
 mod upgrade;
 mod whose;
 
+use std::mem::take;
 use std::sync::Arc;
 
 use tfplugin::{
@@ -85,16 +86,16 @@ impl Resource for ObjectResource {
     async fn plan(
         &self,
         _ctx: &Context,
-        request: Plan<ObjectModel>,
+        mut request: Plan<ObjectModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<ObjectModel>, Diagnostics> {
         let named = body::named(&request.config);
         let holder = request.prior.as_ref().and_then(Holder::of);
         let prior = request.prior.as_ref();
         let was_read = self.0.reads.has_refreshed(prior.map(|prior| &prior.id));
-        let handover = Handover::of(&request.planned_private, was_read)?;
+        let handover = Handover::of(take(&mut request.planned_private), was_read)?;
         let planned = plan::plan(&handover.phase, &self.0, request, notices).await;
-        *notices = named(std::mem::take(notices));
+        *notices = named(take(notices));
         let mut planned = planned.map_err(&named)?;
         handover.end(&mut planned.private, notices)?;
         if let Some(holder) = holder {
@@ -120,7 +121,7 @@ impl Resource for ObjectResource {
     ) -> Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>> {
         let named = body::named(&request.config);
         let created = apply::create(&self.0, request, notices).await;
-        *notices = named(std::mem::take(notices));
+        *notices = named(take(notices));
         created
             .map_err(|failure| ApplyFailure { diagnostics: named(failure.diagnostics), ..failure })
     }
@@ -133,7 +134,7 @@ impl Resource for ObjectResource {
     ) -> Result<Applied<ObjectModel>, ApplyFailure<ObjectModel>> {
         let named = body::named(&request.config);
         let updated = apply::update(&self.0, request, notices).await;
-        *notices = named(std::mem::take(notices));
+        *notices = named(take(notices));
         updated
             .map_err(|failure| ApplyFailure { diagnostics: named(failure.diagnostics), ..failure })
     }

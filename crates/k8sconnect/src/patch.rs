@@ -4,11 +4,11 @@
 //! this room is given of a cluster is [`k8sconnect_cluster::Targets`].
 
 mod apply;
-mod content;
+mod body;
 mod delete;
 mod elsewhere;
 mod foresight;
-mod held;
+mod in_state;
 mod model;
 mod note;
 mod outlook;
@@ -19,6 +19,7 @@ mod stored;
 mod trial;
 mod upgrade;
 
+use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,12 +74,12 @@ impl Resource for PatchResource {
     async fn plan(
         &self,
         _ctx: &Context,
-        request: Plan<PatchModel>,
+        mut request: Plan<PatchModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<PatchModel>, Diagnostics> {
         let id = request.prior.as_ref().map(|prior| prior.id.clone());
         let was_read = self.0.reads.has_refreshed(id.as_ref());
-        let handover = Handover::of(&request.planned_private, was_read)?;
+        let handover = Handover::of(take(&mut request.planned_private), was_read)?;
         let mut planned = plan::plan(&handover.phase, &self.0, request, notices).await?;
         handover.end(&mut planned.private, notices)?;
         if let Some(id) = id.as_ref().and_then(Value::as_str) {

@@ -67,8 +67,8 @@ pub(crate) struct Handover {
 impl Handover {
     /// `was_read` says whether this process has read the object, or for a creation any object of the
     /// state.
-    pub(crate) fn of(planned: &PlannedPrivate, was_read: bool) -> Result<Self, Diagnostics> {
-        let phase = match planned {
+    pub(crate) fn of(planned: PlannedPrivate, was_read: bool) -> Result<Self, Diagnostics> {
+        let phase = match &planned {
             PlannedPrivate::Present(private) => {
                 PlanPhase::ApplyReplan(PlanRecord::load(private)?.unwrap_or_default())
             }
@@ -76,7 +76,7 @@ impl Handover {
             PlannedPrivate::Unsupported if was_read => PlanPhase::Plan,
             PlannedPrivate::Unsupported => PlanPhase::Unknown,
         };
-        Ok(Self { phase, planned: planned.clone() })
+        Ok(Self { phase, planned })
     }
 
     /// Hands over what the plan has reported, or leaves out what the plan before this apply has
@@ -160,7 +160,7 @@ mod tests {
     fn handed_over(planned: &PlannedPrivate) -> Private {
         let mut private = Private::default();
         PlanRecord::note_compared(&mut private, Some("7".to_owned())).unwrap();
-        let handover = Handover::of(planned, true).unwrap();
+        let handover = Handover::of(planned.clone(), true).unwrap();
         handover.end(&mut private, &mut warnings(&["drift"])).unwrap();
         private
     }
@@ -168,8 +168,8 @@ mod tests {
     #[test]
     fn a_client_that_hands_nothing_over_is_known_by_reads_alone() {
         let unsupported = &PlannedPrivate::Unsupported;
-        assert_eq!(Handover::of(unsupported, true).unwrap().phase, PlanPhase::Plan);
-        assert_eq!(Handover::of(unsupported, false).unwrap().phase, PlanPhase::Unknown);
+        assert_eq!(Handover::of(unsupported.clone(), true).unwrap().phase, PlanPhase::Plan);
+        assert_eq!(Handover::of(unsupported.clone(), false).unwrap().phase, PlanPhase::Unknown);
         assert!(handed_over(unsupported).is_empty());
     }
 
@@ -178,7 +178,7 @@ mod tests {
         let planned = PlannedPrivate::Present(handed_over(&PlannedPrivate::Absent));
         // Also where the same process has planned.
         for was_read in [true, false] {
-            let handover = Handover::of(&planned, was_read).unwrap();
+            let handover = Handover::of(planned.clone(), was_read).unwrap();
             let PlanPhase::ApplyReplan(record) = &handover.phase else {
                 panic!("this is an apply");
             };
@@ -197,7 +197,7 @@ mod tests {
     fn the_second_half_of_a_replacement_hands_over_what_the_first_half_has_shown() {
         let first = handed_over(&PlannedPrivate::Absent);
         let mut second = first.clone();
-        let handover = Handover::of(&PlannedPrivate::Absent, false).unwrap();
+        let handover = Handover::of(PlannedPrivate::Absent, false).unwrap();
         assert_eq!(handover.phase, PlanPhase::Plan);
         handover.end(&mut second, &mut warnings(&["never shown"])).unwrap();
         assert_eq!(second, first);

@@ -20,18 +20,18 @@ use crate::plan_ledger::Address;
 const LATEST: usize = 64;
 
 #[derive(Default)]
-pub(crate) struct ReadCache(Mutex<Content>);
+pub(crate) struct ReadCache(Mutex<Entries>);
 
 #[derive(Default)]
-struct Content {
-    refreshed: BTreeMap<String, Refreshed>,
+struct Entries {
+    refreshed: BTreeMap<String, RefreshOutcome>,
     latest: VecDeque<(String, ReadObject)>,
     object_writes: BTreeMap<String, ObjectWrite>,
     patch_writes: BTreeMap<Address, PatchWrite>,
 }
 
 #[derive(PartialEq, Eq)]
-enum Refreshed {
+enum RefreshOutcome {
     Read,
     Unreadable,
 }
@@ -83,17 +83,17 @@ impl ReadCache {
 
     /// Notes a refresh whose object no plan asks for.
     pub(crate) fn note_read(&self, id: &str) {
-        self.content().refreshed.insert(id.to_owned(), Refreshed::Read);
+        self.content().refreshed.insert(id.to_owned(), RefreshOutcome::Read);
     }
 
     /// Notes a refresh that could not read its object.
     pub(crate) fn note_unreadable(&self, id: &str) {
-        self.content().refreshed.insert(id.to_owned(), Refreshed::Unreadable);
+        self.content().refreshed.insert(id.to_owned(), RefreshOutcome::Unreadable);
     }
 
     /// Whether this process has read the object of the resource with this id.
     pub(crate) fn has_read(&self, id: &str) -> bool {
-        self.content().refreshed.get(id) == Some(&Refreshed::Read)
+        self.content().refreshed.get(id) == Some(&RefreshOutcome::Read)
     }
 
     /// Whether this process has refreshed the resource with this id, or has tried to; without an
@@ -111,7 +111,7 @@ impl ReadCache {
         let content = &mut *self.content();
         match content.latest.iter().position(|(kept, _)| kept == id) {
             Some(at) => content.latest.remove(at).map_or(Cached::Evicted, |it| Cached::Read(it.1)),
-            None if content.refreshed.get(id) == Some(&Refreshed::Read) => Cached::Evicted,
+            None if content.refreshed.get(id) == Some(&RefreshOutcome::Read) => Cached::Evicted,
             None => Cached::NeverRead,
         }
     }
@@ -140,7 +140,7 @@ impl ReadCache {
         self.content().patch_writes.remove(patch)
     }
 
-    fn content(&self) -> MutexGuard<'_, Content> {
+    fn content(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod retry;
 /// What is known of the last apply of a resource in state.
 pub(crate) enum LastApply<T> {
     /// What it left, as private state says.
-    Stored(T),
+    Known(T),
     /// There was none: the object was imported.
     Never,
     /// There was one. Private state is lost, because a provider was killed during an update or because

@@ -5,7 +5,6 @@
 //! former state on an update with a mark, so that the next apply waits again. Nothing is ever
 //! written to the cluster.
 
-mod asked;
 mod driver;
 mod model;
 mod plan;
@@ -13,8 +12,10 @@ mod read;
 mod schema;
 mod stored;
 mod surroundings;
+mod terms;
 mod upgrade;
 
+use std::mem::take;
 use std::sync::Arc;
 
 use tfplugin::{
@@ -22,9 +23,9 @@ use tfplugin::{
     Private, RawState, Read, ReadAnswer, Resource, Schema, Update, Value,
 };
 
-pub(crate) use self::asked::Asked;
 use self::model::WaitModel;
-use self::stored::{Stored, Waited};
+use self::stored::{StoredWait, Waited};
+pub(crate) use self::terms::WaitTerms;
 use crate::cluster_identity::{Opened, Recorded};
 use crate::plan_phase::Handover;
 use crate::session::Session;
@@ -40,8 +41,8 @@ impl WaitResource {
         mut private: Private,
         notices: &mut Diagnostics,
     ) -> Result<Applied<WaitModel>, Diagnostics> {
-        let stored = Stored::load(&private)?;
-        let Some(asked) = Asked::read(&planned)? else {
+        let stored = StoredWait::load(&private)?;
+        let Some(asked) = WaitTerms::read(&planned)? else {
             return Err(messages::wait::still_unknown().into());
         };
         let recorded = Some(recorded(&asked, &planned, &stored));
@@ -49,7 +50,7 @@ impl WaitResource {
         let Opened { cluster, uid, .. } = opened.ok_or_else(messages::wait::still_unknown)?;
         let object = driver::wait(&cluster, &asked, notices).await?;
         let last = Some(Waited::met(object.as_ref(), uid));
-        Stored { last, unread: false }.save(&mut private)?;
+        StoredWait { last, unread: false }.save(&mut private)?;
         let found = object.and_then(|object| asked.goal.excerpt(&object));
         let result = found.map_or(Value::Null, dynamic::from_json);
         Ok(applied(WaitModel { result, ..planned }, private))
@@ -72,7 +73,7 @@ impl Resource for WaitResource {
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let mut problems = self.0.validate_cluster(config.cluster_args(), notices);
-        problems.extend(Asked::read(&config).err().into_iter().flatten());
+        problems.extend(WaitTerms::read(&config).err().into_iter().flatten());
         problems.into_result().map(|_| ())
     }
 
@@ -88,12 +89,12 @@ impl Resource for WaitResource {
     async fn plan(
         &self,
         _ctx: &Context,
-        request: Plan<WaitModel>,
+        mut request: Plan<WaitModel>,
         notices: &mut Diagnostics,
     ) -> Result<Planned<WaitModel>, Diagnostics> {
         let prior = request.prior.as_ref();
         let was_read = self.0.reads.has_refreshed(prior.map(|prior| &prior.id));
-        let handover = Handover::of(&request.planned_private, was_read)?;
+        let handover = Handover::of(take(&mut request.planned_private), was_read)?;
         let mut planned = plan::plan(&handover.phase, &self.0, request, notices).await?;
         handover.end(&mut planned.private, notices)?;
         Ok(planned)
@@ -123,9 +124,9 @@ impl Resource for WaitResource {
         match self.wait(planned, private.clone(), notices).await {
             Ok(waited) => Ok(waited),
             Err(diagnostics) => {
-                let stored = Stored::load(&private)?;
+                let stored = StoredWait::load(&private)?;
                 let cluster = stored.cluster().map(ToOwned::to_owned);
-                Stored { last: Some(Waited::failed(cluster)), ..stored }.save(&mut private)?;
+                StoredWait { last: Some(Waited::failed(cluster)), ..stored }.save(&mut private)?;
                 Err(ApplyFailure { diagnostics, state: Some((prior, private)) })
             }
         }
@@ -157,7 +158,11 @@ impl Resource for WaitResource {
 }
 
 /// What state says about the cluster that was waited in.
-fn recorded<'a>(asked: &'a Asked, model: &'a WaitModel, stored: &'a Stored) -> Recorded<'a> {
+fn recorded<'a>(
+    asked: &'a WaitTerms,
+    model: &'a WaitModel,
+    stored: &'a StoredWait,
+) -> Recorded<'a> {
     Recorded { key: &asked.key, args: model.cluster_args(), uid: stored.cluster() }
 }
 

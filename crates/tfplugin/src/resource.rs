@@ -57,10 +57,11 @@ pub struct Plan<M> {
 
 /// The private state that a plan hands over to its apply. Terraform plans a change for the user to
 /// see, and plans it once more right before it applies it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PlannedPrivate {
     /// The client hands nothing over, and does not say which of the two plans it asks for (Terraform
     /// before 1.16, OpenTofu).
+    #[default]
     Unsupported,
     /// The user will see this plan.
     Absent,

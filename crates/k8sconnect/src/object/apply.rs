@@ -30,7 +30,7 @@ use super::held::Held;
 use super::identity;
 use super::model::ObjectModel;
 use super::read::seen_of;
-use super::stored::Stored;
+use super::stored::StoredObject;
 use crate::cluster_identity::{Opened, Recorded};
 use crate::leaves;
 use crate::leaves::ProjectionMap;
@@ -58,7 +58,7 @@ pub(crate) async fn create(
     notices: &mut Diagnostics,
 ) -> Outcome {
     let Create { planned, private, config } = request;
-    let work = Work::begin(session, &planned, &config, None, notices).await?;
+    let work = ObjectApply::begin(session, &planned, &config, None, notices).await?;
     let made = creation::make(&work).await;
     let (host, key) = (work.cluster.host(), work.manifest.key());
     let deleted = work.terms.adoption == Adoption::TakeOver
@@ -77,7 +77,7 @@ pub(crate) async fn create(
     notices.extend(messages::object::warnings_about(&work.manifest, &warnings));
     let kind = Some(made.location.kind.clone());
     let cluster = work.cluster_uid.clone();
-    let stored = Stored { kind, cluster, ..Stored::default() };
+    let stored = StoredObject { kind, cluster, ..StoredObject::default() };
     let mut state = planned;
     state.id = Value::Known(made.id);
     state.uid = Value::Known(uid_of(&made.answer.object).to_owned());
@@ -104,7 +104,7 @@ pub(crate) async fn update(
     }
     let _slot = session.slots.take();
     let recorded = Some(held.recorded());
-    let work = Work::begin(session, &planned, &config, recorded, notices).await?;
+    let work = ObjectApply::begin(session, &planned, &config, recorded, notices).await?;
     let location = held.location(&work.cluster).await?;
     let answer = change::make(&work, &held, &location).await?;
     definitions::note_written(session, &work.cluster, &location);
@@ -117,7 +117,7 @@ pub(crate) async fn update(
 }
 
 /// What is to be written, where, and on what terms.
-pub(crate) struct Work<'a> {
+pub(crate) struct ObjectApply<'a> {
     session: &'a Session,
     cluster: Arc<Cluster>,
     cluster_uid: Option<String>,
@@ -125,7 +125,7 @@ pub(crate) struct Work<'a> {
     terms: Terms,
 }
 
-impl<'a> Work<'a> {
+impl<'a> ObjectApply<'a> {
     async fn begin(
         session: &'a Session,
         planned: &ObjectModel,
@@ -218,7 +218,7 @@ impl<'a> Work<'a> {
     fn settle(
         &self,
         mut state: ObjectModel,
-        mut stored: Stored,
+        mut stored: StoredObject,
         mut private: Private,
         answer: &Json,
         notices: &mut Diagnostics,

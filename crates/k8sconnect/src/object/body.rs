@@ -12,7 +12,7 @@ use serde_json::json;
 use tfplugin::{AttributePath, Diagnostics, Value};
 
 use super::model::ObjectModel;
-use super::stored::Stored;
+use super::stored::StoredObject;
 use crate::messages::manifest::Attribute;
 use crate::object_ref::ObjectRef;
 use crate::{MANAGER, messages};
@@ -89,7 +89,7 @@ pub(crate) fn wanted(config: &ObjectModel) -> Result<Manifest, Diagnostics> {
 }
 
 /// The body of the last write, or what is left of it.
-pub(crate) fn former(state: &ObjectModel, stored: &Stored) -> Result<Manifest, Diagnostics> {
+pub(crate) fn former(state: &ObjectModel, stored: &StoredObject) -> Result<Manifest, Diagnostics> {
     let Value::Known(version) = &state.yaml_body_wo_version else {
         let body = state.yaml_body.as_str().unwrap_or_default();
         return of_state(body).map_err(|errors| messages::state::body_unreadable(&errors).into());

@@ -9,7 +9,7 @@ use tfplugin::{Diagnostics, Private};
 
 use super::body;
 use super::model::ObjectModel;
-use super::stored::Stored;
+use super::stored::StoredObject;
 use crate::cluster_identity::Recorded;
 use crate::object::terms::Terms;
 use crate::resource::LastApply;
@@ -18,7 +18,7 @@ use crate::{MANAGER, messages, place};
 pub(crate) struct Held {
     pub(crate) model: ObjectModel,
     pub(crate) manifest: Manifest,
-    pub(crate) stored: Stored,
+    pub(crate) stored: StoredObject,
     pub(crate) terms: Terms,
     /// What was ignored at the last write.
     pub(crate) ignoring: Ignoring,
@@ -26,7 +26,7 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn load(model: ObjectModel, private: &Private) -> Result<Self, Diagnostics> {
-        let stored = Stored::load(private, &model)?;
+        let stored = StoredObject::load(private, &model)?;
         let terms = Terms::read(&model)?.ok_or_else(messages::state::unknown_terms)?;
         let manifest = body::former(&model, &stored)?.hiding(&terms.hidden);
         let manifest = named(manifest, stored.kind.as_ref());
@@ -53,7 +53,7 @@ impl Held {
 
     pub(crate) fn last_apply(&self) -> LastApply<&Kept> {
         match &self.stored.kept {
-            Some(kept) => LastApply::Stored(kept),
+            Some(kept) => LastApply::Known(kept),
             None if self.uid().is_empty() => LastApply::ByGoProvider,
             None if self.model.managed_state_projection.is_null() => LastApply::Never,
             None => LastApply::Lost,

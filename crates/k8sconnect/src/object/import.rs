@@ -18,7 +18,7 @@ use tfplugin::{Diagnostics, Import, Imported, Private, Value};
 use super::apply::new_key_for;
 use super::identity;
 use super::model::ObjectModel;
-use super::stored::Stored;
+use super::stored::StoredObject;
 use crate::cluster_identity::Opened;
 use crate::messages::import::Source;
 use crate::object_ref::ObjectRef;
@@ -45,12 +45,12 @@ pub(crate) async fn import(
     let body = import_body::body(&live, &key.gvk, &owners, &asked.fields, asked.values)
         .map_err(|none| messages::import::no_such_manager(&key, &asked.fields, &none))?;
 
-    let stored = Stored {
+    let stored = StoredObject {
         kind: Some(location.kind.clone()),
         key: new_key_for(&Secrecy::of(&key.gvk, &[]))?,
         seen: version_of(&live),
         cluster: uid,
-        ..Stored::default()
+        ..StoredObject::default()
     };
     let state = ObjectModel {
         yaml_body: Value::Known(body),

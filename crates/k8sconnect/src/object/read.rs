@@ -56,7 +56,7 @@ pub(crate) async fn read(
     let mut condition = Condition::Otherwise;
     let projection = match held.last_apply() {
         LastApply::Never => None,
-        LastApply::Stored(_) => {
+        LastApply::Known(_) => {
             let found = held.planner().refreshed(held.prior(), &live).naming(held.key())?;
             condition = found.condition;
             Some(found.projection)

@@ -26,10 +26,10 @@ use crate::resource::private_state::{get_cached, set};
 
 const KEY: &str = "object";
 
-static RECENT: Recent<Form> = Recent::new();
+static RECENT: Recent<StoredForm> = Recent::new();
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Stored {
+pub(crate) struct StoredObject {
     /// The last write; `None` before the first one.
     pub(crate) kept: Option<Arc<Kept>>,
     /// The name of the kind in a URL, so that an unchanged object costs no discovery.
@@ -47,10 +47,10 @@ pub(crate) struct Stored {
     pub(crate) unread: bool,
 }
 
-/// The form of [`Stored`] in private state: without what the rest of state says.
+/// The form of [`StoredObject`] in private state: without what the rest of state says.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Form {
+struct StoredForm {
     #[serde(skip_serializing_if = "Option::is_none")]
     owners: Option<Owners>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -72,7 +72,7 @@ struct Form {
     unread: bool,
 }
 
-impl Stored {
+impl StoredObject {
     /// Reads what is stored beside this state.
     pub(crate) fn load(private: &Private, state: &ObjectModel) -> Result<Self, Diagnostics> {
         let Some(form) = get_cached(private, KEY, &RECENT)? else {
@@ -112,7 +112,7 @@ impl Stored {
             leaf_texts::deviations(&kept.texts, &fields, &written)
         };
         let version = kept.and_then(|kept| kept.version.clone());
-        let form = Form {
+        let form = StoredForm {
             owners: kept.map(|kept| kept.owners.clone()),
             leaves: kept.map(deviations).unwrap_or_default(),
             seen: self.seen.clone().filter(|seen| Some(seen) != version.as_ref()),
@@ -161,12 +161,12 @@ mod tests {
         }
     }
 
-    fn stored() -> Stored {
+    fn stored() -> StoredObject {
         let owners = json!([{"manager": "k8sconnect", "operation": "Apply", "apiVersion": "v1",
             "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:a": {}, "f:b.c": {}}}}]);
         let texts = [("data.a", "x"), (r#"data["b.c"]"#, "y")];
         let texts = texts.map(|(path, text)| (path.parse().unwrap(), text.to_owned()));
-        Stored {
+        StoredObject {
             kept: Some(Arc::new(Kept {
                 owners: Owners::from_managed_fields(&owners).unwrap(),
                 texts: texts.into(),
@@ -185,21 +185,21 @@ mod tests {
         }
     }
 
-    fn saved(stored: &Stored) -> Private {
+    fn saved(stored: &StoredObject) -> Private {
         let mut private = Private::default();
         stored.save(&mut private, &state()).unwrap();
         private
     }
 
-    fn loaded(private: &Private) -> Stored {
-        Stored::load(&Private::from_bytes(&private.to_bytes()).unwrap(), &state()).unwrap()
+    fn loaded(private: &Private) -> StoredObject {
+        StoredObject::load(&Private::from_bytes(&private.to_bytes()).unwrap(), &state()).unwrap()
     }
 
     #[test]
     fn what_is_saved_loads_again() {
         let seen = Some("41".to_owned());
-        let as_written = Stored { unread: false, seen, yielded: Yielded::new(), ..stored() };
-        for stored in [stored(), as_written, Stored::default()] {
+        let as_written = StoredObject { unread: false, seen, yielded: Yielded::new(), ..stored() };
+        for stored in [stored(), as_written, StoredObject::default()] {
             assert_eq!(loaded(&saved(&stored)), stored);
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         ) {
             let mut private = Private::default();
             private.set(KEY, &damaged).unwrap();
-            if let Ok(stored) = Stored::load(&private, &state()) {
+            if let Ok(stored) = StoredObject::load(&private, &state()) {
                 prop_assert_eq!(loaded(&saved(&stored)), stored);
             }
         }

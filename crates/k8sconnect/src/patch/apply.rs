@@ -11,7 +11,7 @@ use k8sconnect_core::patch::Patch;
 use tfplugin::{Applied, ApplyFailure, Create, Diagnostics, Private, Update, Value};
 use tokio::time::Instant;
 
-use super::held::Held;
+use super::in_state::PatchInState;
 use super::model::PatchModel;
 use super::plan::{self, Adoption};
 use super::{PATIENCE, upgrade};
@@ -30,7 +30,7 @@ pub(crate) async fn create(
     notices: &mut Diagnostics,
 ) -> Answer {
     let Create { planned, private, config } = request;
-    let work = Work::begin(session, &planned, &config, None, notices).await?;
+    let work = PatchApply::begin(session, &planned, &config, None, notices).await?;
     let (work, location) = work.located().await?;
     let id = uuid::Uuid::new_v4().to_string();
     let key = new_key()?;
@@ -63,14 +63,14 @@ pub(crate) async fn update(
         ..planned.clone()
     };
     let unchanged = same == prior;
-    let mut held = Held::load(prior, &private)?;
+    let mut held = PatchInState::load(prior, &private)?;
     let recalled = session.reads.take_patch_write(&config.address(Some(held.id())));
     if unchanged && recalled.is_none() {
         // Only the way to the cluster changed, or nothing that the cluster could tell.
         return Ok(Applied { state: planned, private, identity: None });
     }
     let recorded = Some(held.recorded());
-    let work = Work::begin(session, &planned, &config, recorded, notices).await?;
+    let work = PatchApply::begin(session, &planned, &config, recorded, notices).await?;
     let location = held.location(&work.targets).await?;
     let work = work.at(&location);
     match &recalled {
@@ -96,14 +96,14 @@ pub(crate) async fn update(
 }
 
 /// What is to be written, and to which cluster.
-struct Work {
+struct PatchApply {
     targets: Targets,
     cluster_uid: Option<String>,
     patch: Patch,
     adoption: Adoption,
 }
 
-impl Work {
+impl PatchApply {
     /// The patch is what is configured, whatever text of it the plan keeps in state.
     async fn begin(
         session: &Session,

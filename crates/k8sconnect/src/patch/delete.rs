@@ -14,11 +14,11 @@ use serde_json::Value as Json;
 use tfplugin::{Delete, Diagnostics, PlanDestroy, Private};
 
 use super::elsewhere::Elsewhere;
-use super::held::Held;
+use super::in_state::PatchInState;
 use super::model::PatchModel;
 use super::note::Note;
 use super::outlook;
-use super::plan::{Reader, enter_kept, look};
+use super::plan::{ReadFor, enter_kept, look};
 use crate::look::{Unserved, unserved};
 use crate::messages;
 use crate::resource::live::{NamesObject, uid_of, version_of};
@@ -30,11 +30,11 @@ pub(crate) async fn plan(
     request: PlanDestroy<PatchModel>,
     notices: &mut Diagnostics,
 ) -> Result<Private, Diagnostics> {
-    let held = Held::load(request.prior, &request.private)?;
+    let held = PatchInState::load(request.prior, &request.private)?;
     let opened = session.open_in_state(held.recorded(), notices).await?;
     if let Some(opened) = opened.filter(|_| held.stored.unread) {
         let targets = Targets::from(&*opened.cluster);
-        let found = look(session, &targets, &held.key, Reader::Reconnected(&held)).await?;
+        let found = look(session, &targets, &held.key, ReadFor::Reconnected(&held)).await?;
         held.confirm(&opened, found.as_ref().map(|(_, live, _)| live))?;
     }
     // A new patch that takes its fields in the same run cannot know whether it is destroyed first.
@@ -48,7 +48,7 @@ pub(crate) async fn delete(
     request: Delete<PatchModel>,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
-    let held = Held::load(request.prior, &request.private)?;
+    let held = PatchInState::load(request.prior, &request.private)?;
     let key = &held.key;
     let opened = session.open_in_state(held.recorded(), notices).await?;
     let opened = opened.ok_or_else(messages::connection::missing)?;

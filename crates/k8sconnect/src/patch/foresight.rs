@@ -10,7 +10,7 @@ use k8sconnect_core::projection::ConcealmentKey;
 use serde_json::Value as Json;
 use tfplugin::Value;
 
-use super::held::Held;
+use super::in_state::PatchInState;
 use super::trial::Trial;
 use crate::leaves::{self, ProjectionMap};
 
@@ -49,7 +49,7 @@ pub(crate) fn planned(
 }
 
 /// Whether positions may mean other items than they did at the last refresh.
-pub(crate) fn are_other_items(patch: &Patch, held: &Held, live: &Json) -> bool {
+pub(crate) fn are_other_items(patch: &Patch, held: &PatchInState, live: &Json) -> bool {
     let Form::Json(operations) = patch.form() else {
         return false;
     };

@@ -39,7 +39,7 @@ pub(crate) struct Note {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct NoteForm {
     version: u32,
     patch: String,
     former: Json,
@@ -56,7 +56,7 @@ impl Note {
     /// state too.
     pub(crate) fn on(object: &Json, id: &str) -> Option<Self> {
         let text = object["metadata"]["annotations"][patch_annotation(id)].as_str()?;
-        let written: Written = serde_json::from_str(text).ok()?;
+        let written: NoteForm = serde_json::from_str(text).ok()?;
         if written.version != VERSION {
             return None;
         }
@@ -128,7 +128,7 @@ impl Note {
     }
 
     pub(crate) fn text(&self) -> String {
-        let written = Written {
+        let written = NoteForm {
             version: VERSION,
             patch: self.digest.clone(),
             former: self.former.to_managed_fields(),

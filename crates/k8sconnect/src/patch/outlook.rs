@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::elsewhere::Elsewhere;
-use super::held::Held;
+use super::in_state::PatchInState;
 use super::note::Note;
 use crate::messages;
 use crate::messages::patch::Going;
@@ -26,7 +26,7 @@ type At<'a> = (&'a Targets, &'a Location);
 
 /// All of a patch, which ends on this object. Where the object cannot be looked at, nothing is said:
 /// the hand-back will fail for the same reason, and say that.
-pub(crate) async fn end(session: &Session, held: &Held) -> Diagnostics {
+pub(crate) async fn end(session: &Session, held: &PatchInState) -> Diagnostics {
     let Some(live) = last_seen(session, held).await else {
         return Diagnostics::new();
     };
@@ -48,7 +48,7 @@ pub(crate) async fn end(session: &Session, held: &Held) -> Diagnostics {
 /// Some fields, which leave the patch, and what is left of it.
 pub(crate) fn departure(
     elsewhere: &Elsewhere,
-    held: &Held,
+    held: &PatchInState,
     live: &Json,
     leaving: &Departure,
     left: &[FieldPath],
@@ -119,7 +119,7 @@ fn worded(key: &ObjectKey, told: Result<Vec<(FieldPath, Prospect)>, FieldsV1Erro
     }
 }
 
-async fn whereabouts(session: &Session, held: &Held) -> Option<(Targets, Location)> {
+async fn whereabouts(session: &Session, held: &PatchInState) -> Option<(Targets, Location)> {
     let entered = session.enter(held.model.cluster_args()).await;
     let targets = Targets::from(&*entered.ok()??);
     let location = held.location(&targets).await.ok()?;
@@ -127,7 +127,7 @@ async fn whereabouts(session: &Session, held: &Held) -> Option<(Targets, Locatio
 }
 
 /// The object as this process read it, or as it is now. Only the one that was patched tells.
-async fn last_seen(session: &Session, held: &Held) -> Option<Json> {
+async fn last_seen(session: &Session, held: &PatchInState) -> Option<Json> {
     if let Some(live) = session.reads.get(held.id()) {
         return Some(live).filter(|live| held.is_same_object(live));
     }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 
 use super::foresight;
-use super::held::Held;
+use super::in_state::PatchInState;
 use super::model::PatchModel;
 use super::stored::{SeenTarget, SinceApply};
 use super::upgrade;
@@ -27,7 +27,7 @@ pub(crate) async fn read(
     notices: &mut Diagnostics,
 ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
     let Read { state, mut private, .. } = request;
-    let mut held = Held::load(state, &private)?;
+    let mut held = PatchInState::load(state, &private)?;
     let LiveObject { opened, location, live } = match find(session, &held, notices).await? {
         Refresh::Present(found) => found,
         // Where there is no object there is nothing to hand back.
@@ -74,7 +74,7 @@ pub(crate) async fn read(
 
 /// Finds anew what another provider did not keep, and which object it patched.
 async fn take_over(
-    held: &mut Held,
+    held: &mut PatchInState,
     opened: &Opened,
     location: &Location,
     live: &Json,
@@ -102,7 +102,7 @@ async fn take_over(
 }
 
 /// For a plan that does not read.
-fn since_apply(held: &Held, live: &Json) -> Result<SinceApply, Diagnostics> {
+fn since_apply(held: &PatchInState, live: &Json) -> Result<SinceApply, Diagnostics> {
     let Some((patch, kept)) = held.past().filter(|_| held.is_same_object(live)) else {
         return Ok(SinceApply::Changed);
     };
@@ -117,7 +117,7 @@ fn since_apply(held: &Held, live: &Json) -> Result<SinceApply, Diagnostics> {
 /// name.
 async fn find(
     session: &Session,
-    held: &Held,
+    held: &PatchInState,
     notices: &mut Diagnostics,
 ) -> Result<Refresh<LiveObject>, Diagnostics> {
     let (key, origin) = (&held.key, held.model.cluster_args().origin());
@@ -142,7 +142,7 @@ async fn find(
 /// Keeps what state has, and marks it for the plan.
 fn unread(
     session: &Session,
-    mut held: Held,
+    mut held: PatchInState,
     mut private: Private,
 ) -> Result<ReadAnswer<PatchModel>, Diagnostics> {
     session.reads.note_unreadable(held.id());

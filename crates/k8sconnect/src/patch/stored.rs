@@ -14,7 +14,7 @@ const KEY: &str = "patch";
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Stored {
+pub(crate) struct StoredPatch {
     /// The last write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kept: Option<Kept>,
@@ -69,7 +69,7 @@ impl SinceApply {
     }
 }
 
-impl Stored {
+impl StoredPatch {
     pub(crate) fn load(private: &Private) -> Result<Self, Diagnostics> {
         Ok(get(private, KEY)?.unwrap_or_default())
     }
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    fn stored() -> Stored {
+    fn stored() -> StoredPatch {
         let owners = json!([{"manager": "hpa", "operation": "Update", "apiVersion": "apps/v1",
             "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
         let owners = Owners::from_managed_fields(&owners).unwrap();
@@ -97,7 +97,7 @@ mod tests {
             plural: "deployments".into(),
             scope: Scope::Namespaced,
         };
-        Stored {
+        StoredPatch {
             kept: Some(Kept {
                 owners: owners.clone(),
                 texts: [(r#"data["a.b"]"#.parse().unwrap(), "x".to_owned())].into(),
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    fn saved(stored: &Stored) -> Private {
+    fn saved(stored: &StoredPatch) -> Private {
         let mut private = Private::default();
         stored.save(&mut private).unwrap();
         private
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn what_is_saved_loads_again() {
         let private = Private::from_bytes(&saved(&stored()).to_bytes()).unwrap();
-        assert_eq!(Stored::load(&private).unwrap(), stored());
+        assert_eq!(StoredPatch::load(&private).unwrap(), stored());
     }
 
     proptest! {
@@ -140,8 +140,8 @@ mod tests {
         ) {
             let mut private = Private::default();
             private.set(KEY, &damaged).unwrap();
-            if let Ok(loaded) = Stored::load(&private) {
-                prop_assert_eq!(Stored::load(&saved(&loaded)).unwrap(), loaded);
+            if let Ok(loaded) = StoredPatch::load(&private) {
+                prop_assert_eq!(StoredPatch::load(&saved(&loaded)).unwrap(), loaded);
             }
         }
     }

@@ -24,8 +24,8 @@ use k8sconnect_core::transition::FieldNotice;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
-use super::content::Content;
-use super::held::Held;
+use super::body::PatchBody;
+use super::in_state::PatchInState;
 use super::note::Note;
 use crate::messages::patch::{Sent, Stage};
 use crate::resource::live::{NamesObject, uid_of, version_of};
@@ -98,7 +98,7 @@ impl Trial {
     pub(crate) fn recorded(
         &self,
         former: &Owners,
-        held: Option<&Held>,
+        held: Option<&PatchInState>,
         live: &Json,
         manager: &str,
     ) -> Result<Owners, FieldsV1Error> {
@@ -224,7 +224,7 @@ impl Surgery<'_> {
         &self,
         live: &Json,
         manager: &str,
-        content: &Content,
+        content: &PatchBody,
         script: Script,
         shape: Shape,
     ) -> Result<Attempt<Trial>, Diagnostics> {
@@ -382,21 +382,21 @@ impl Surgery<'_> {
 
     /// What is sent of a patch that was tried, without marks and guards; nothing where nothing is
     /// left to do. A leaf that others own too is sent in the spelling of the answer.
-    pub(crate) fn content_of(&self, trial: &Trial) -> Content {
+    pub(crate) fn content_of(&self, trial: &Trial) -> PatchBody {
         let mut content = self.content(&trial.script);
-        if let Content::Apply(content) = &mut content {
+        if let PatchBody::Apply(content) = &mut content {
             respell(content, &respelt(&trial.verdict.shared, content, &trial.answer));
         }
         content
     }
 
     /// The same as it is written.
-    fn content(&self, script: &Script) -> Content {
+    fn content(&self, script: &Script) -> PatchBody {
         match self.patch.form() {
-            Form::Apply(manifest) => Content::Apply(manifest.as_applied().into_owned()),
-            Form::Merge(value) => Content::Merge(value.clone()),
+            Form::Apply(manifest) => PatchBody::Apply(manifest.as_applied().into_owned()),
+            Form::Merge(value) => PatchBody::Merge(value.clone()),
             Form::Json(_) => {
-                Content::Json(script.send.iter().map(|operation| operation.to_json()).collect())
+                PatchBody::Json(script.send.iter().map(|operation| operation.to_json()).collect())
             }
         }
     }

@@ -13,7 +13,7 @@ use k8sconnect_core::patch::{Kept, Manner};
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, RawState, Value};
 
-use super::held::Held;
+use super::in_state::PatchInState;
 use super::model::{PatchModel, managed_fields};
 use super::schema;
 use super::trial::Surgery;
@@ -35,7 +35,7 @@ pub(crate) fn upgrade(version: i64, raw: &RawState) -> Result<PatchModel, Diagno
 /// recovered, and the plan, which asks the same, tells why. Answers with the fields, if they were
 /// found.
 pub(crate) async fn recover(
-    held: &mut Held,
+    held: &mut PatchInState,
     targets: &Targets,
     location: &Location,
     live: &Json,
@@ -60,7 +60,7 @@ pub(crate) async fn recover(
 type LeftBehind = (Kept, Value<ProjectionMap>);
 
 async fn left_behind(
-    held: &Held,
+    held: &PatchInState,
     targets: &Targets,
     location: &Location,
     live: &Json,

@@ -20,7 +20,7 @@ struct Versioned<T> {
 
 /// Read apart from the content: the version decides how to read that.
 #[derive(Deserialize)]
-struct Form {
+struct FormVersion {
     version: u32,
 }
 
@@ -29,9 +29,9 @@ pub(crate) fn get<T: for<'de> Deserialize<'de>>(
     key: &str,
 ) -> Result<Option<T>, Diagnostics> {
     let broken = |error: PrivateError| unreadable(key, &error.to_string());
-    match private.get::<Form>(key).map_err(broken)? {
-        Some(Form { version: VERSION }) => private.get(key).map_err(broken),
-        Some(Form { version }) => {
+    match private.get::<FormVersion>(key).map_err(broken)? {
+        Some(FormVersion { version: VERSION }) => private.get(key).map_err(broken),
+        Some(FormVersion { version }) => {
             let why = format!("it has version {version}, this release reads {VERSION}");
             Err(unreadable(key, &why))
         }

@@ -19,8 +19,8 @@ use serde_json::Value as Json;
 use tfplugin::{AttributePath, Diagnostics};
 use tokio::time::{Instant, sleep_until};
 
-use super::asked::Asked;
 use super::surroundings;
+use super::terms::WaitTerms;
 use crate::messages;
 use crate::wait_failure::WaitFailure;
 
@@ -39,7 +39,7 @@ const PULLING: Duration = Duration::from_secs(60);
 /// Waits; brings back the object as it was when the goal was met, `None` if it was to be gone.
 pub(crate) async fn wait(
     cluster: &Cluster,
-    asked: &Asked,
+    asked: &WaitTerms,
     notices: &mut Diagnostics,
 ) -> Result<Option<Json>, Diagnostics> {
     let deadline = Instant::now() + asked.timeout;
@@ -94,7 +94,7 @@ struct Vigil<'a> {
     cluster: Cluster,
     /// Repeats what may be repeated until the time is up.
     patient: Cluster,
-    asked: &'a Asked,
+    asked: &'a WaitTerms,
     deadline: Instant,
     last: Option<Json>,
     /// Of the first object seen. Another one under its name is proof that it went.

@@ -14,11 +14,11 @@ use k8sconnect_core::readiness::Goal;
 use tfplugin::{Diagnostics, FromData, Plan, Planned, Value};
 use tokio::time::Instant;
 
-use super::asked::Asked;
 use super::model::{WaitFor, WaitModel};
-use super::read::{Look, look};
+use super::read::{WaitLook, look};
 use super::recorded;
-use super::stored::Stored;
+use super::stored::StoredWait;
+use super::terms::WaitTerms;
 use crate::connect::Reach;
 use crate::plan_ledger::{Fact, Name};
 use crate::plan_phase::PlanPhase;
@@ -34,7 +34,7 @@ pub(crate) async fn plan(
     notices: &mut Diagnostics,
 ) -> Result<Planned<WaitModel>, Diagnostics> {
     let Plan { config, prior, proposed, private, .. } = request;
-    let asked = Asked::read(&config)?;
+    let asked = WaitTerms::read(&config)?;
     let awaited = match &asked {
         Some(asked) if !asked.goal.hands_on() => Value::Null,
         _ => Value::Unknown,
@@ -53,7 +53,7 @@ pub(crate) async fn plan(
     let result = match asked.filter(|_| is_known(&config)) {
         None => Value::Unknown,
         Some(asked) => {
-            let last = Stored::load(&private)?;
+            let last = StoredWait::load(&private)?;
             let failed = last.has_failed();
             // What was planned as a change and comes to none, by what is known now, had something
             // unknown in it: what another process did to the object, only the object tells.
@@ -97,8 +97,8 @@ fn is_same(prior: &WaitModel, proposed: &WaitModel) -> bool {
 async fn enter(
     session: &Session,
     config: &WaitModel,
-    asked: &Asked,
-    last: &Stored,
+    asked: &WaitTerms,
+    last: &StoredWait,
     notices: &mut Diagnostics,
 ) -> Result<Option<Arc<Cluster>>, Diagnostics> {
     match session.reach(config.cluster_args()) {
@@ -113,21 +113,23 @@ async fn enter(
 
 /// Whether what was waited for is not there any more, where no refresh could look. Who cannot look
 /// either knows no more than before, and nothing hangs on it: there is nothing to be written.
-async fn is_lost(cluster: Option<&Cluster>, asked: &Asked, last: &Stored) -> bool {
+async fn is_lost(cluster: Option<&Cluster>, asked: &WaitTerms, last: &StoredWait) -> bool {
     let Some(cluster) = cluster.filter(|_| asked.goal != Goal::Deleted) else {
         return false;
     };
     match look(&cluster.until(Instant::now() + PATIENCE), asked).await {
-        Ok(Look::Present(object)) => asked.goal.is_lost(&object) || last.was_for_another(&object),
-        Ok(Look::Absent) => true,
-        Ok(Look::NotServed) | Err(_) => false,
+        Ok(WaitLook::Present(object)) => {
+            asked.goal.is_lost(&object) || last.was_for_another(&object)
+        }
+        Ok(WaitLook::Absent) => true,
+        Ok(WaitLook::NotServed) | Err(_) => false,
     }
 }
 
 /// Whether this run creates the object, or changes it for a wait that depends on its fields: because
 /// of its result or its triggers. Where this run sets back what another manager has changed, the
 /// triggers show nothing. Terraform plans what a wait refers to before the wait.
-fn is_touched(session: &Session, config: &WaitModel, asked: &Asked) -> bool {
+fn is_touched(session: &Session, config: &WaitModel, asked: &WaitTerms) -> bool {
     let Ok(Reach::Ready(connection)) = session.reach(config.cluster_args()) else {
         return false;
     };

@@ -13,10 +13,10 @@ use k8sconnect_core::readiness::Goal;
 use serde_json::Value as Json;
 use tfplugin::{Data, Diagnostics, Read, ReadAnswer, Value};
 
-use super::asked::Asked;
 use super::model::WaitModel;
 use super::recorded;
-use super::stored::{Stored, Waited};
+use super::stored::{StoredWait, Waited};
+use super::terms::WaitTerms;
 use crate::connection_origin::ConnectionOrigin;
 use crate::resource::refresh::Refresh;
 use crate::session::Session;
@@ -33,17 +33,17 @@ pub(crate) async fn read(
     }
     // State that an older release left may ask in ways that are errors now; the configuration is
     // where they are told.
-    let Ok(Some(asked)) = Asked::read(&state) else {
+    let Ok(Some(asked)) = WaitTerms::read(&state) else {
         return Ok(ReadAnswer::Present { state, private, identity: None });
     };
     if asked.goal == Goal::Deleted {
         return Ok(ReadAnswer::Present { state, private, identity: None });
     }
-    let stored = Stored::load(&private)?;
+    let stored = StoredWait::load(&private)?;
     let (result, last) = match refresh(session, &state, &asked, &stored, notices).await? {
         Refresh::Gone => return Ok(ReadAnswer::Gone),
         Refresh::Unread => {
-            Stored { unread: true, ..stored }.save(&mut private)?;
+            StoredWait { unread: true, ..stored }.save(&mut private)?;
             return Ok(ReadAnswer::Present { state, private, identity: None });
         }
         // Nothing is known, now as before.
@@ -53,7 +53,7 @@ pub(crate) async fn read(
         Refresh::Present(Some((result, last))) => (result, Some(last)),
     };
     state.result = result;
-    Stored { last, unread: false }.save(&mut private)?;
+    StoredWait { last, unread: false }.save(&mut private)?;
     Ok(ReadAnswer::Present { state, private, identity: None })
 }
 
@@ -64,8 +64,8 @@ type Awaited = (Value<Data>, Waited);
 async fn refresh(
     session: &Session,
     state: &WaitModel,
-    asked: &Asked,
-    stored: &Stored,
+    asked: &WaitTerms,
+    stored: &StoredWait,
     notices: &mut Diagnostics,
 ) -> Result<Refresh<Option<Awaited>>, Diagnostics> {
     let key = &asked.key;
@@ -75,9 +75,9 @@ async fn refresh(
         return Ok(Refresh::Unread);
     };
     let live = match look {
-        Ok(Look::Present(live)) => live,
-        Ok(Look::Absent) => return Ok(opened.not_found(key, notices)),
-        Ok(Look::NotServed) => return Ok(Refresh::Present(None)),
+        Ok(WaitLook::Present(live)) => live,
+        Ok(WaitLook::Absent) => return Ok(opened.not_found(key, notices)),
+        Ok(WaitLook::NotServed) => return Ok(Refresh::Present(None)),
         Err(error) => {
             let origin = ConnectionOrigin::of(&state.cluster);
             notices.push(messages::unread::not_refreshed(key, &error, origin));
@@ -102,23 +102,23 @@ async fn refresh(
     Ok(Refresh::Present(Some((result, waited))))
 }
 
-pub(super) enum Look {
+pub(super) enum WaitLook {
     Present(Json),
     Absent,
     /// Whether there is such an object is not known.
     NotServed,
 }
 
-pub(super) async fn look(cluster: &Cluster, asked: &Asked) -> Result<Look, Error> {
+pub(super) async fn look(cluster: &Cluster, asked: &WaitTerms) -> Result<WaitLook, Error> {
     let Served::Yes(kind) = cluster.kind(&asked.key.gvk).await? else {
         let gone = asked.key.gvk.may_still_appear() && !cluster.is_defined(&asked.key.gvk).await?;
-        return Ok(if gone { Look::Absent } else { Look::NotServed });
+        return Ok(if gone { WaitLook::Absent } else { WaitLook::NotServed });
     };
     let at =
         Location { kind, namespace: asked.key.namespace.clone(), name: asked.key.name.clone() };
     Ok(match cluster.get(&at).await? {
-        Found::Object(answer) => Look::Present(answer.object),
-        Found::Absent(_) => Look::Absent,
-        Found::NotServed(_) => Look::NotServed,
+        Found::Object(answer) => WaitLook::Present(answer.object),
+        Found::Absent(_) => WaitLook::Absent,
+        Found::NotServed(_) => WaitLook::NotServed,
     })
 }

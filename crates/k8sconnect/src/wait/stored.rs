@@ -13,7 +13,7 @@ const KEY: &str = "wait";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Stored {
+pub(super) struct StoredWait {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last: Option<Waited>,
     /// Whether the last refresh could not read the object.
@@ -24,7 +24,7 @@ pub(super) struct Stored {
 /// The last wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Waited {
-    pub(super) outcome: Outcome,
+    pub(super) outcome: WaitOutcome,
     /// Of the object that met the goal. `None` if the goal was its deletion.
     pub(super) uid: Option<String>,
     /// The UID of the namespace `kube-system` of the cluster.
@@ -33,12 +33,12 @@ pub(super) struct Waited {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
+pub(super) enum WaitOutcome {
     Met,
     Failed,
 }
 
-impl Stored {
+impl StoredWait {
     pub(super) fn load(private: &Private) -> Result<Self, Diagnostics> {
         Ok(get(private, KEY)?.unwrap_or_default())
     }
@@ -53,7 +53,7 @@ impl Stored {
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        self.last.as_ref().is_some_and(|last| last.outcome == Outcome::Failed)
+        self.last.as_ref().is_some_and(|last| last.outcome == WaitOutcome::Failed)
     }
 
     /// Whether an object is another one than the one that was waited for.
@@ -66,10 +66,10 @@ impl Stored {
 impl Waited {
     pub(super) fn met(object: Option<&Json>, cluster: Option<String>) -> Self {
         let uid = object.and_then(|object| object["metadata"]["uid"].as_str());
-        Self { outcome: Outcome::Met, uid: uid.map(ToOwned::to_owned), cluster }
+        Self { outcome: WaitOutcome::Met, uid: uid.map(ToOwned::to_owned), cluster }
     }
 
     pub(super) fn failed(cluster: Option<String>) -> Self {
-        Self { outcome: Outcome::Failed, uid: None, cluster }
+        Self { outcome: WaitOutcome::Failed, uid: None, cluster }
     }
 }

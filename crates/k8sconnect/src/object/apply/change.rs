@@ -11,7 +11,7 @@ use k8sconnect_core::spelling::{Respellings, respell};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
-use super::Work;
+use super::ObjectApply;
 use crate::messages::refusal::{Subject, not_changed, refused};
 use crate::object::held::Held;
 use crate::object::read::seen_of;
@@ -24,7 +24,7 @@ use crate::{MANAGER, messages};
 /// write carries the version that was read: whoever changes them in between is not robbed, the
 /// write is begun anew.
 pub(super) async fn make(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     held: &Held,
     location: &Location,
 ) -> Result<Answer, Diagnostics> {
@@ -75,7 +75,11 @@ pub(super) async fn make(
 }
 
 /// The first write after an import takes the fields over, as an adoption does.
-async fn first(work: &Work<'_>, held: &Held, location: &Location) -> Result<Answer, Diagnostics> {
+async fn first(
+    work: &ObjectApply<'_>,
+    held: &Held,
+    location: &Location,
+) -> Result<Answer, Diagnostics> {
     let changed = || messages::object::changed_meanwhile(work.manifest.key());
     let live = look(work, location).await?;
     if uid_of(&live) != held.uid() {
@@ -88,7 +92,7 @@ async fn first(work: &Work<'_>, held: &Held, location: &Location) -> Result<Answ
 /// The content to send. `shared` are the leaves that other managers co-own, in the spelling of the
 /// dry-run that this process has sent. If the plan sent no dry-run, this function does.
 async fn content(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     held: &Held,
     location: &Location,
     live: Option<&Json>,
@@ -126,7 +130,7 @@ async fn content(
     Ok(content)
 }
 
-async fn look(work: &Work<'_>, location: &Location) -> Result<Json, Diagnostics> {
+async fn look(work: &ObjectApply<'_>, location: &Location) -> Result<Json, Diagnostics> {
     let key = work.manifest.key();
     let found = work.cluster.get(location).await;
     match found.map_err(|error| messages::refusal::unanswered(key, &error))? {

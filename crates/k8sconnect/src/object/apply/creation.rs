@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 use tokio::time::Instant;
 
-use super::Work;
+use super::ObjectApply;
 use crate::apply_slots::{Slot, SlotsExhausted};
 use crate::messages::addresses::Stage;
 use crate::messages::refusal::{Subject, not_created, not_taken, refused};
@@ -36,7 +36,7 @@ pub(super) struct Made {
 
 /// Creates the object. What it needs and is not there yet is waited for, all in all as long as the
 /// terms allow; anything else that the server refuses is an error at once.
-pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
+pub(super) async fn make(work: &ObjectApply<'_>) -> Result<Made, Diagnostics> {
     let deadline = Instant::now() + work.terms.apply_timeout();
     let mut slot = work.session.slots.take();
     let id = uuid::Uuid::new_v4().to_string();
@@ -56,7 +56,7 @@ pub(super) async fn make(work: &Work<'_>) -> Result<Made, Diagnostics> {
 }
 
 async fn write(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     slot: &mut Slot<'_>,
     id: &str,
     location: &Location,
@@ -88,7 +88,7 @@ async fn write(
 }
 
 async fn kind(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     slot: &mut Slot<'_>,
     deadline: Instant,
 ) -> Result<Kind, Diagnostics> {
@@ -104,7 +104,7 @@ async fn kind(
 }
 
 async fn namespace(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     slot: &mut Slot<'_>,
     location: &Location,
     deadline: Instant,
@@ -120,7 +120,7 @@ async fn namespace(
 
 /// Waits for what does not exist yet, unless all slots of the apply wait.
 async fn wait<T>(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     slot: &mut Slot<'_>,
     why: &NotYet,
     arrival: impl Future<Output = Result<T, Error>>,
@@ -142,7 +142,7 @@ async fn wait<T>(
 /// Deals with the object that stands in the way of a creation: our own, if an earlier try was
 /// answered and the answer lost; one that is going; one to be taken over. `None` means: try again.
 async fn in_the_way(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     location: &Location,
     id: &str,
     deadline: Instant,
@@ -200,7 +200,7 @@ async fn in_the_way(
 
 /// Takes over the object that was read; `None` if it is gone meanwhile.
 pub(super) async fn take_over(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     location: &Location,
     id: &str,
     mut live: Json,
@@ -223,7 +223,7 @@ pub(super) async fn take_over(
 
 /// Claims what kubectl's client-side entries hold of our leaves, then applies.
 async fn attempt(
-    work: &Work<'_>,
+    work: &ObjectApply<'_>,
     location: &Location,
     id: &str,
     live: &Json,

@@ -18,17 +18,17 @@ use serde_json::Value as Json;
 use tfplugin::{Applied, Diagnostics, Private, Value};
 use tokio::time::Instant;
 
-use super::Work;
+use super::PatchApply;
 use crate::messages::patch::{Sent, Stage};
 use crate::patch::PATIENCE;
 use crate::patch::delete::{self, release};
 use crate::patch::elsewhere::Elsewhere;
 use crate::patch::foresight;
-use crate::patch::held::Held;
+use crate::patch::in_state::PatchInState;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
 use crate::patch::note::Note;
 use crate::patch::plan::Adoption;
-use crate::patch::stored::{SeenTarget, SinceApply, Stored};
+use crate::patch::stored::{SeenTarget, SinceApply, StoredPatch};
 use crate::patch::trial::{Surgery, Trial};
 use crate::read_cache::PatchWrite;
 use crate::resource::ambiguous_write::confirm_ambiguous_write;
@@ -38,10 +38,10 @@ use crate::{leaves, messages};
 
 /// One patch to be made.
 pub(super) struct Job<'a> {
-    pub(super) work: &'a Work,
+    pub(super) work: &'a PatchApply,
     pub(super) location: &'a Location,
     pub(super) id: &'a str,
-    pub(super) held: Option<&'a Held>,
+    pub(super) held: Option<&'a PatchInState>,
     pub(super) key: &'a ConcealmentKey,
 }
 
@@ -302,7 +302,7 @@ impl Job<'_> {
         }
         state.managed_state_projection = Value::Known(told.map);
         let recorded = self.held.and_then(|held| held.stored.cluster.clone());
-        let stored = Stored {
+        let stored = StoredPatch {
             kept: Some(Kept {
                 owners: Owners::of_object(&done.after).naming(key)?,
                 texts,

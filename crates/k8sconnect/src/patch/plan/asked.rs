@@ -16,7 +16,7 @@ use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::messages::patch::{Going, Stage};
 use crate::patch::elsewhere::Elsewhere;
-use crate::patch::held::Held;
+use crate::patch::in_state::PatchInState;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
 use crate::patch::trial::{Surgery, Trial};
 use crate::patch::{foresight, outlook};
@@ -27,7 +27,7 @@ use crate::resource::retry::{Attempt, Tries};
 use crate::session::Session;
 
 /// What a plan is made of.
-pub(super) struct Asked<'a> {
+pub(super) struct PatchPlan<'a> {
     pub(super) session: &'a Session,
     pub(super) targets: &'a Targets,
     pub(super) location: &'a Location,
@@ -38,7 +38,7 @@ pub(super) struct Asked<'a> {
     pub(super) phase: &'a PlanPhase,
 }
 
-impl Asked<'_> {
+impl PatchPlan<'_> {
     pub(super) async fn creation(
         &self,
         proposed: PatchModel,
@@ -88,10 +88,9 @@ impl Asked<'_> {
 
     pub(super) async fn change(
         &self,
-        held: &Held,
+        held: &PatchInState,
         proposed: PatchModel,
-        live: Json,
-        seen: Sighting,
+        (live, seen): (Json, Sighting),
         adoption: Adoption,
         notices: &mut Diagnostics,
     ) -> Result<PatchModel, Diagnostics> {
@@ -225,7 +224,7 @@ impl Asked<'_> {
 
     async fn tell(
         &self,
-        held: &Held,
+        held: &PatchInState,
         live: &Json,
         trial: &Trial,
         notices: &mut Diagnostics,
@@ -291,7 +290,7 @@ fn owners_of(model: &PatchModel, trial: &Trial) -> Value<PreviousOwners> {
 }
 
 /// What is planned where nothing would change in the cluster.
-pub(super) fn settled(proposed: PatchModel, held: &Held) -> PatchModel {
+pub(super) fn settled(proposed: PatchModel, held: &PatchInState) -> PatchModel {
     let model = held.model.clone();
     PatchModel {
         patch: model.patch,

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::Adoption;
-use super::asked::Asked;
+use super::asked::PatchPlan;
 use crate::messages;
 use crate::messages::patch::Stage;
 use crate::patch::note::Note;
@@ -20,7 +20,7 @@ use crate::patch::trial::Trial;
 use crate::plan_ledger::{Name, PlannedAction, Target};
 use crate::resource::live::NamesObject;
 
-impl Asked<'_> {
+impl PatchPlan<'_> {
     /// Judges a new patch as if its predecessor were gone, which owns its fields until the apply
     /// hands them back. A patch in state that no plan has kept so far is expected to be tainted: the
     /// new patch replaces it. If a later plan keeps it, the plan ledger refuses that plan.

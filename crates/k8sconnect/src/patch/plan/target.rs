@@ -8,25 +8,25 @@ use tokio::time::Instant;
 
 use crate::messages::ownership::Whose;
 use crate::patch::PATIENCE;
-use crate::patch::held::Held;
+use crate::patch::in_state::PatchInState;
 use crate::patch::model::PatchModel;
 use crate::session::Session;
 use crate::{messages, place};
 
 /// For which patch the target is read.
 #[derive(Clone, Copy)]
-pub(in crate::patch) enum Reader<'a> {
+pub(in crate::patch) enum ReadFor<'a> {
     /// One that is not in state.
     Anew,
     /// One whose refresh used the same connection, so that the object it read still counts.
-    Refreshed(&'a Held),
+    Refreshed(&'a PatchInState),
     /// One whose refresh used another connection.
-    Reconnected(&'a Held),
+    Reconnected(&'a PatchInState),
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn of(config: &PatchModel, held: Option<&'a Held>) -> Self {
-        let is_same = |held: &Held| held.model.cluster_args() == config.cluster_args();
+impl<'a> ReadFor<'a> {
+    pub(super) fn of(config: &PatchModel, held: Option<&'a PatchInState>) -> Self {
+        let is_same = |held: &PatchInState| held.model.cluster_args() == config.cluster_args();
         match held {
             None => Self::Anew,
             Some(held) if is_same(held) => Self::Refreshed(held),
@@ -45,7 +45,7 @@ pub(in crate::patch) enum Sighting {
 }
 
 /// The parts of the target that mean another object now.
-pub(super) fn changed_parts(held: &Held, key: &ObjectKey) -> Vec<&'static str> {
+pub(super) fn changed_parts(held: &PatchInState, key: &ObjectKey) -> Vec<&'static str> {
     let lives_in = match &held.stored.target {
         Some(target) if target.kind.scope == Scope::Cluster => LivesIn::Cluster,
         _ => LivesIn::Namespace,
@@ -64,11 +64,11 @@ pub(in crate::patch) async fn look(
     session: &Session,
     targets: &Targets,
     key: &ObjectKey,
-    reader: Reader<'_>,
+    reader: ReadFor<'_>,
 ) -> Result<Option<(Location, Json, Sighting)>, Diagnostics> {
     let held = match reader {
-        Reader::Anew => None,
-        Reader::Refreshed(held) | Reader::Reconnected(held) => Some(held),
+        ReadFor::Anew => None,
+        ReadFor::Refreshed(held) | ReadFor::Reconnected(held) => Some(held),
     };
     let location = match held {
         Some(held) => held.location(targets).await?,
@@ -93,7 +93,7 @@ pub(in crate::patch) async fn look(
             }
         },
     };
-    if let Reader::Refreshed(held) = reader
+    if let ReadFor::Refreshed(held) = reader
         && let Some(live) = session.reads.get(held.id())
     {
         return Ok(Some((location, live, Sighting::Refreshed)));
@@ -134,7 +134,7 @@ pub(super) async fn not_there(targets: &Targets, key: &ObjectKey) -> Diagnostic 
 pub(super) async fn at_last(
     targets: &Targets,
     key: &ObjectKey,
-    held: Option<&Held>,
+    held: Option<&PatchInState>,
     found: Option<(Location, Json, Sighting)>,
 ) -> Result<(Location, Json, Sighting), Diagnostics> {
     match (found, held) {

@@ -16,21 +16,21 @@ use tfplugin::{Diagnostics, Private};
 
 use super::model::PatchModel;
 use super::note::Note;
-use super::stored::Stored;
+use super::stored::StoredPatch;
 use crate::cluster_identity::{Opened, Recorded};
 use crate::resource::LastApply;
 use crate::resource::live::uid_of;
 use crate::{leaves, messages, place};
 
-pub(crate) struct Held {
+pub(crate) struct PatchInState {
     pub(crate) model: PatchModel,
     pub(crate) key: ObjectKey,
     /// What was written; `None` where another provider wrote what we refuse.
     pub(crate) patch: Option<Patch>,
-    pub(crate) stored: Stored,
+    pub(crate) stored: StoredPatch,
 }
 
-impl Held {
+impl PatchInState {
     pub(crate) fn load(model: PatchModel, private: &Private) -> Result<Self, Diagnostics> {
         let key = model.target.known().and_then(|target| target.key());
         let key = key.ok_or_else(messages::state::unknown_terms)?;
@@ -40,7 +40,7 @@ impl Held {
             }
             _ => None,
         };
-        let stored = Stored::load(private)?;
+        let stored = StoredPatch::load(private)?;
         let mut held = Self { stored, key, patch, model };
         if let Some(target) = &held.stored.target {
             held.key = place::scoped(held.key, &target.kind);
@@ -114,7 +114,7 @@ impl Held {
 
     pub(crate) fn last_apply(&self) -> LastApply<&Kept> {
         match &self.stored.kept {
-            Some(kept) => LastApply::Stored(kept),
+            Some(kept) => LastApply::Known(kept),
             // The Go provider listed no former owners.
             None if self.model.previous_owners.is_null() => LastApply::ByGoProvider,
             None => LastApply::Lost,

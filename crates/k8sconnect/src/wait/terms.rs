@@ -16,7 +16,7 @@ use crate::{messages, place};
 const TIMEOUT: &str = "10m";
 
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct WaitTerms {
     pub(crate) key: ObjectKey,
     pub(crate) goal: Goal,
     pub(crate) fail_when: Vec<Sign>,
@@ -25,10 +25,10 @@ pub(crate) struct Asked {
     pub(crate) timeout_text: String,
 }
 
-impl Asked {
+impl WaitTerms {
     /// `None` where something is not known yet.
     pub(crate) fn read(model: &WaitModel) -> Result<Option<Self>, Diagnostics> {
-        let mut reading = Reading::default();
+        let mut reading = TermsReader::default();
         let key = model.object_ref.known().and_then(|it| reading.key(it));
         reading.unknown |= model.object_ref.is_unknown() || model.wait_for.is_unknown();
         let wait_for = model.wait_for.known();
@@ -59,12 +59,12 @@ fn at(name: &str) -> AttributePath {
 }
 
 #[derive(Default)]
-struct Reading {
+struct TermsReader {
     problems: Diagnostics,
     unknown: bool,
 }
 
-impl Reading {
+impl TermsReader {
     fn key(&mut self, object: &ObjectRef) -> Option<ObjectKey> {
         self.unknown |= object.api_version.is_unknown() || object.kind.is_unknown();
         self.unknown |= object.namespace.is_unknown() || object.name.is_unknown();

@@ -5,13 +5,13 @@ use serde_json::Value as Json;
 
 /// A patch in the form in which it is sent.
 #[derive(PartialEq)]
-pub(crate) enum Content {
+pub(crate) enum PatchBody {
     Apply(Json),
     Merge(Json),
     Json(Vec<Json>),
 }
 
-impl Content {
+impl PatchBody {
     pub(crate) fn change(&self) -> Option<Change<'_>> {
         match self {
             Self::Apply(content) => Some(Change::Apply(content)),
