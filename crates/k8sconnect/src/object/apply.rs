@@ -241,9 +241,9 @@ impl<'a> ObjectApply<'a> {
         stored.unread = false;
         let version = stored.seen.clone();
         stored.kept = Some(Arc::new(Kept { owners, texts, version }));
-        stored.save(&mut private, &state)?;
         state.uid = Value::Known(uid_of(answer).to_owned());
         state.managed_state_projection = Value::Known(told.map);
+        stored.save(&mut private, &state)?;
         Ok(Applied { state, private, identity: None })
     }
 }

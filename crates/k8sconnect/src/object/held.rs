@@ -2,7 +2,7 @@
 
 use k8sconnect_cluster::{Cluster, Kind, Location, Scope, Targets};
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::ignore::Ignoring;
+use k8sconnect_core::ignore::{Ignoring, Yielded};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::plan::{Kept, Planner, Prior};
 use tfplugin::{Diagnostics, Private};
@@ -32,6 +32,13 @@ impl Held {
         let manifest = named(manifest, stored.kind.as_ref());
         let (ignoring, _) = terms.ignoring(&manifest, &stored.yielded);
         Ok(Self { manifest, stored, terms, ignoring, model })
+    }
+
+    /// Notes what a read saw: the version, and the fields of the managers in `ignore_fields`.
+    pub(crate) fn saw(&mut self, version: Option<String>, yielded: Yielded) {
+        (self.ignoring, _) = self.terms.ignoring(&self.manifest, &yielded);
+        self.stored.seen = version;
+        self.stored.yielded = yielded;
     }
 
     /// Another body of the object, under the name that its kind gives it.

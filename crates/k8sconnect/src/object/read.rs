@@ -40,19 +40,14 @@ pub(crate) async fn read(
             Refresh::Gone => return Ok(ReadAnswer::Gone),
             Refresh::Unread => return unread(session, held, private),
         };
+    let before = (held.stored.clone(), held.model.managed_state_projection.clone());
     let yielded = match held.terms.yields_to().next() {
         Some(_) => seen_of(&held.terms, &Owners::of_object(&live).naming(held.key())?),
         None => Yielded::new(),
     };
-    let mut stored = held.stored.clone();
-    stored.yielded = yielded;
-    stored.seen = version_of(&live);
-    stored.cluster = opened.uid.or(stored.cluster);
-    stored.unread = false;
-    if stored != held.stored {
-        stored.save(&mut private, &held.model)?;
-        held = Held::load(held.model, &private)?;
-    }
+    held.saw(version_of(&live), yielded);
+    held.stored.cluster = opened.uid.or(held.stored.cluster);
+    held.stored.unread = false;
     let mut condition = Condition::Otherwise;
     let projection = match held.last_apply() {
         LastApply::Never => None,
@@ -62,15 +57,17 @@ pub(crate) async fn read(
             Some(found.projection)
         }
         LastApply::Lost | LastApply::ByGoProvider => {
-            let found = upgrade::recover(&opened.cluster, &location, &mut held, &live).await?;
-            held.stored.save(&mut private, &held.model)?;
-            found
+            upgrade::recover(&opened.cluster, &location, &mut held, &live).await?
         }
     };
     let mut state = held.model.clone();
     if let Some(projection) = projection {
         let map = leaves::map(&projection, held.stored.key.as_ref());
         state.managed_state_projection = Value::Known(map);
+    }
+    // What the projection shows is not stored, so that another one needs another form.
+    if (&held.stored, &state.managed_state_projection) != (&before.0, &before.1) {
+        held.stored.save(&mut private, &state)?;
     }
     let uid = uid_of(&live).to_owned();
     session.ledger.note_id_annotation(&uid, &live);

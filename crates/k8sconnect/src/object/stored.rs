@@ -8,10 +8,8 @@ use std::sync::Arc;
 
 use k8sconnect_cluster::{Kind, Scope};
 use k8sconnect_core::field::FieldSet;
-use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::ignore::Yielded;
 use k8sconnect_core::leaf_texts::{self, Deviations};
-use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Kept;
 use k8sconnect_core::projection::ConcealmentKey;
@@ -19,10 +17,10 @@ use k8sconnect_core::recent::Recent;
 use serde::{Deserialize, Serialize};
 use tfplugin::{Diagnostics, Private};
 
-use super::body;
 use super::model::ObjectModel;
-use crate::MANAGER;
+use crate::object_ref::ObjectRef;
 use crate::resource::private_state::{get_cached, set};
+use crate::{MANAGER, leaves};
 
 const KEY: &str = "object";
 
@@ -80,13 +78,12 @@ impl StoredObject {
         };
         let kept = form.owners.as_ref().map(|owners| {
             let fields = owners.applied_by(MANAGER);
-            let body = body_in(state);
-            let written = body.as_ref().map(Manifest::as_applied).unwrap_or_default();
-            let texts = leaf_texts::restored(&form.leaves, &fields, &written);
+            let texts = leaf_texts::restored(&form.leaves, &fields, &projection(state));
             let version = form.written.clone();
             Arc::new(Kept { owners: owners.clone(), texts, version })
         });
-        let kind = gvk(state).zip(form.kind.clone());
+        let gvk = state.object_ref.known().and_then(ObjectRef::gvk);
+        let kind = gvk.zip(form.kind.clone());
         Ok(Self {
             kept,
             kind: kind.map(|(gvk, (plural, scope))| Kind { gvk, plural, scope }),
@@ -107,9 +104,7 @@ impl StoredObject {
         let kept = self.kept.as_deref();
         let deviations = |kept: &Kept| {
             let fields = kept.owners.applied_by(MANAGER);
-            let body = body_in(state);
-            let written = body.as_ref().map(Manifest::as_applied).unwrap_or_default();
-            leaf_texts::deviations(&kept.texts, &fields, &written)
+            leaf_texts::deviations(&kept.texts, &fields, &projection(state))
         };
         let version = kept.and_then(|kept| kept.version.clone());
         let form = StoredForm {
@@ -127,14 +122,8 @@ impl StoredObject {
     }
 }
 
-/// `None` for a write-only body.
-fn body_in(state: &ObjectModel) -> Option<Manifest> {
-    body::of_state(state.yaml_body.as_str()?).ok()
-}
-
-fn gvk(state: &ObjectModel) -> Option<Gvk> {
-    let object = state.object_ref.known()?;
-    Some(Gvk::new(object.api_version.as_str()?, object.kind.as_str()?))
+fn projection(state: &ObjectModel) -> BTreeMap<String, String> {
+    leaves::texts(&state.managed_state_projection).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -143,8 +132,9 @@ mod tests {
     use serde_json::{Value as Json, json};
     use tfplugin::Value;
 
+    use k8sconnect_core::identity::Gvk;
+
     use super::*;
-    use crate::object_ref::ObjectRef;
 
     fn state() -> ObjectModel {
         let part = |text: &str| Value::Known(text.to_owned());
@@ -155,8 +145,8 @@ mod tests {
             namespace: Value::Null,
         };
         ObjectModel {
-            yaml_body: part("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: x}}"),
             object_ref: Value::Known(object),
+            managed_state_projection: Value::Known([("data.a".to_owned(), part("x"))].into()),
             ..ObjectModel::default()
         }
     }
@@ -205,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_body_in_state_says_is_not_stored_again() {
+    fn what_the_projection_in_state_shows_is_not_stored_again() {
         let private = saved(&stored());
         let form: Json = private.get(KEY).unwrap().unwrap();
         assert_eq!(form["leaves"], json!({r#"data["b.c"]"#: "y"}));
