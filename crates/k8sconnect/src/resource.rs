@@ -10,6 +10,25 @@ pub(crate) mod private_state;
 pub(crate) mod refresh;
 pub(crate) mod retry;
 
+use tfplugin::Value;
+
+/// What becomes of what another state has: an object without a state of ours, or fields of another
+/// patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Adoption {
+    Refuse,
+    TakeOver,
+}
+
+impl Adoption {
+    pub(crate) fn of(adopt: &Value<bool>) -> Self {
+        match adopt {
+            Value::Known(true) => Self::TakeOver,
+            Value::Known(false) | Value::Null | Value::Unknown => Self::Refuse,
+        }
+    }
+}
+
 /// What is known of the last apply of a resource in state.
 pub(crate) enum LastApply<T> {
     /// What it left, as private state says.

@@ -14,6 +14,7 @@ use tfplugin::{AttributePath, Diagnostics, Value};
 use super::model::ObjectModel;
 use crate::duration::duration;
 use crate::messages::terms::List;
+pub(crate) use crate::resource::Adoption;
 use crate::{MANAGER, messages};
 
 /// How long an apply waits for a kind or a namespace unless told otherwise.
@@ -66,13 +67,6 @@ pub(crate) enum Stuck {
     RemoveFinalizers,
 }
 
-/// What becomes of an object that is there already and in no state of ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Adoption {
-    Refuse,
-    TakeOver,
-}
-
 impl Terms {
     /// Reads the terms; `None` where some that a plan needs are not known yet. All that is wrong is
     /// told at once.
@@ -120,10 +114,7 @@ impl Terms {
                 Some(false) => Conflicts::Refuse,
                 _ => Conflicts::Force,
             },
-            adoption: match model.adopt.known() {
-                Some(true) => Adoption::TakeOver,
-                _ => Adoption::Refuse,
-            },
+            adoption: Adoption::of(&model.adopt),
             chosen_timeout,
             deletion: DeletionTerms { protection, timeout, propagation, stuck },
             ignores,

@@ -13,11 +13,12 @@ use tokio::time::Instant;
 
 use super::in_state::PatchInState;
 use super::model::PatchModel;
-use super::plan::{self, Adoption};
+use super::plan;
 use super::{PATIENCE, upgrade};
 use crate::cluster_identity::{Opened, Recorded};
 use crate::object::new_key;
 use crate::read_cache::PatchWrite;
+use crate::resource::Adoption;
 use crate::session::Session;
 use crate::{messages, place};
 use job::Job;
@@ -118,7 +119,7 @@ impl PatchApply {
         let opened = session.open_configured(planned.cluster_args(), recorded, notices).await?;
         let Opened { cluster, uid, .. } = opened.ok_or_else(messages::connection::missing)?;
         let targets = Targets::from(&*cluster);
-        Ok(Self { targets, cluster_uid: uid, patch, adoption: Adoption::of(planned) })
+        Ok(Self { targets, cluster_uid: uid, patch, adoption: Adoption::of(&planned.adopt) })
     }
 
     fn key(&self) -> &ObjectKey {

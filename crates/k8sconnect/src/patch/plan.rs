@@ -22,6 +22,7 @@ use crate::object_ref::ObjectRef;
 use crate::plan_ledger::{Address, Fact, Name, PlannedAction, Target};
 use crate::plan_phase::PlanPhase;
 use crate::read_cache::PatchWrite;
+use crate::resource::Adoption;
 use crate::session::Session;
 use crate::{leaves, messages};
 use asked::{PatchPlan, settled};
@@ -192,7 +193,7 @@ impl Planning<'_> {
         let Self { phase, session, config, predecessor } = *self;
         let (location, address) = (&location, config.address(held.as_ref().map(PatchInState::id)));
         let asked = PatchPlan { session, targets, location, patch, address, predecessor, phase };
-        let adoption = Adoption::of(config);
+        let adoption = Adoption::of(&config.adopt);
         match &held {
             Some(held) => asked.change(held, proposed, (live, seen), adoption, notices).await,
             None => asked.creation(proposed, live, adoption, notices).await,
@@ -279,7 +280,7 @@ async fn foretell(
             let (address, predecessor) = (config.address(None), Some(predecessor));
             let asked =
                 PatchPlan { session, targets, location, patch, address, predecessor, phase };
-            let adoption = Adoption::of(config);
+            let adoption = Adoption::of(&config.adopt);
             asked.creation(PatchModel::default(), live, adoption, notices).await.map(drop)
         }
         None => {
@@ -323,19 +324,6 @@ fn odd(
     let texts = texts.iter().filter_map(|(_, _, text)| text.as_str());
     let found: Vec<_> = texts.flat_map(|text| patch.oddities(text)).collect();
     messages::patch::oddities(patch.key(), patch.manner(), &found)
-}
-
-/// Whether what another patch holds is taken from it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Adoption {
-    Refuse,
-    TakeOver,
-}
-
-impl Adoption {
-    pub(crate) fn of(model: &PatchModel) -> Self {
-        if model.adopt == Value::Known(true) { Self::TakeOver } else { Self::Refuse }
-    }
 }
 
 /// Reads the patch that is configured; `None` while it is not known.

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
 use super::target::Sighting;
-use super::{Adoption, later, remember};
+use super::{later, remember};
 use crate::messages;
 use crate::messages::ownership::Whose;
 use crate::messages::patch::{Going, Stage};
@@ -22,6 +22,7 @@ use crate::patch::trial::{Surgery, Trial};
 use crate::patch::{foresight, outlook};
 use crate::plan_ledger::{Address, Fact, Name};
 use crate::plan_phase::PlanPhase;
+use crate::resource::Adoption;
 use crate::resource::live::{NamesObject, uid_of, version_of};
 use crate::resource::retry::{Attempt, Tries};
 use crate::session::Session;
@@ -136,16 +137,35 @@ impl PatchPlan<'_> {
             self.tell(held, &live, &trial, notices).await?;
         }
         remember(self.session, self.address.clone(), &live, &trial);
+        let state = self.changed(held, proposed, &live, &trial)?;
+        if state.managed_state_projection != held.model.managed_state_projection
+            || state.written() != held.model.written()
+        {
+            self.note_change();
+        }
+        Ok(state)
+    }
+
+    /// The state that the change is planned to leave.
+    fn changed(
+        &self,
+        held: &PatchInState,
+        proposed: PatchModel,
+        live: &Json,
+        trial: &Trial,
+    ) -> Result<PatchModel, Diagnostics> {
+        let (patch, concealment) = (self.patch, held.stored.key.as_ref());
+        let past = held.past().filter(|_| held.is_same_object(live));
+        let kept = past.map(|(_, kept)| kept);
         let mut state = later(proposed, Some(held));
         state.managed_fields = managed_fields(&trial.outcome.leaves);
-        let kept = past.map(|(_, kept)| kept);
-        let map = foresight::planned(self.patch, &live, &trial, kept, concealment);
+        let map = foresight::planned(patch, live, trial, kept, concealment);
         state.managed_state_projection = Value::Known(map);
         if past.is_some() && trial.verdict.joins.is_empty() && held.unrecorded().is_empty() {
-            state.previous_owners = owners_of(&held.model, &trial);
+            state.previous_owners = owners_of(&held.model, trial);
         }
         if let Some((former, kept)) = past
-            && self.patch.respells(former, &trial.outcome, kept, concealment)
+            && patch.respells(former, &trial.outcome, kept, concealment)
         {
             state.patch = held.model.patch.clone();
             state.json_patch = held.model.json_patch.clone();
@@ -155,15 +175,10 @@ impl PatchPlan<'_> {
         // like no change at all, and would not be applied.
         if let Some(kept) = kept
             && state == held.model
-            && self.patch.refreshed(kept, &live, &manager).naming(key)?.texts(concealment)
-                != kept.texts
+            && let now = patch.refreshed(kept, live, &held.manager()).naming(patch.key())?
+            && now.texts(concealment) != kept.texts
         {
             state.managed_state_projection = Value::Unknown;
-        }
-        if state.managed_state_projection != held.model.managed_state_projection
-            || state.written() != held.model.written()
-        {
-            self.note_change();
         }
         Ok(state)
     }

@@ -10,7 +10,6 @@ use k8sconnect_core::patch::manager_of;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
-use super::Adoption;
 use super::asked::PatchPlan;
 use crate::messages;
 use crate::messages::patch::Stage;
@@ -18,6 +17,7 @@ use crate::patch::note::Note;
 use crate::patch::outlook;
 use crate::patch::trial::Trial;
 use crate::plan_ledger::{Name, PlannedAction, Target};
+use crate::resource::Adoption;
 use crate::resource::live::NamesObject;
 
 impl PatchPlan<'_> {
