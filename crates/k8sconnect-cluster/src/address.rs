@@ -4,11 +4,52 @@
 //! the address mean something else (an empty one turns an object into its whole collection, and the
 //! server takes an encoded slash for a slash, which leads to a subresource) has no address at all.
 
-use k8sconnect_core::identity::{ObjectKey, is_name};
+use k8sconnect_core::identity::{Gvk, ObjectKey, is_name};
 use k8sconnect_core::text::percent_encoded;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::kinds::{Kind, Scope, group_version_path};
+
+/// A kind as the server serves it; small enough to be stored with the object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Kind {
+    pub gvk: Gvk,
+    pub plural: String,
+    pub scope: Scope,
+}
+
+impl Kind {
+    /// A kind that every API server serves, which need not be looked up.
+    pub(crate) fn built_in(api_version: &str, kind: &str, plural: &str, scope: Scope) -> Self {
+        Self { gvk: Gvk::new(api_version, kind), plural: plural.to_owned(), scope }
+    }
+
+    /// The name of the CRD that a custom kind has.
+    pub fn definition_name(&self) -> String {
+        format!("{}.{}", self.plural, self.gvk.group)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Scope {
+    Namespaced,
+    Cluster,
+}
+
+impl Scope {
+    pub(crate) fn of(namespaced: bool) -> Self {
+        if namespaced { Self::Namespaced } else { Self::Cluster }
+    }
+}
+
+/// `/api/v1` or `/apis/apps/v1`.
+pub(crate) fn group_version_path(gvk: &Gvk) -> String {
+    let version = segment(&gvk.version);
+    match gvk.group.as_str() {
+        "" => format!("/api/{version}"),
+        group => format!("/apis/{}/{version}", segment(group)),
+    }
+}
 
 /// One object's place. Namespaced without a namespace means `default`; a cluster-scoped kind
 /// ignores the namespace, as kubectl does.
@@ -75,9 +116,13 @@ pub(crate) fn segment(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use k8sconnect_core::identity::Gvk;
-
     use super::*;
+
+    #[test]
+    fn the_core_group_lives_under_api() {
+        assert_eq!(group_version_path(&Gvk::new("v1", "Pod")), "/api/v1");
+        assert_eq!(group_version_path(&Gvk::new("apps/v1", "Deployment")), "/apis/apps/v1");
+    }
 
     fn at(api_version: &str, plural: &str, scope: Scope, name: &str) -> Location {
         let kind = Kind { gvk: Gvk::new(api_version, "Any"), plural: plural.into(), scope };

@@ -10,26 +10,16 @@ use k8sconnect_core::identity::Gvk;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::address::{Location, Within};
+use crate::address::{Kind, Location, Within, group_version_path};
 use crate::call::Call;
-use crate::cluster::{Cluster, Opened};
+use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::kinds::{Kind, Served, group_version_path};
+use crate::kinds::Served;
 use crate::list::{Detail, Selection};
-use crate::watch::{Lines, Next, Seen, WATCH_SECONDS, unwatchable};
+use crate::watch::{Lines, Next, Seen, unwatchable};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-
-/// What is known of the definitions of a group.
-enum Definitions {
-    /// There is one that may be the kind's: its serving is a matter of moments.
-    There,
-    /// There was none at this version of their list.
-    None { kind: Kind, version: String },
-    /// They cannot be looked at.
-    Hidden,
-}
 
 impl Cluster {
     /// The kind, as soon as it is served; `None` if it is not by the deadline.
@@ -52,21 +42,24 @@ impl Cluster {
         if let Served::Yes(kind) = self.kind(gvk).await? {
             return Ok(Some(kind));
         }
-        let news = match self.definitions(gvk).await? {
-            Definitions::None { kind, version } => self.news(&kind, &version).await?,
-            Definitions::There | Definitions::Hidden => None,
+        let mut news = match self.without_definition(gvk).await? {
+            Some((kind, version)) => self.news(&kind, &version).await?,
+            None => None,
         };
-        match news {
-            Some(mut events) => {
-                while !concerns(&events.next().await?, gvk) {}
-                *pause = FIRST_PAUSE;
-            }
-            None => {
-                let request = || Call::get(group_version_path(gvk)).label();
-                self.wait(request, sleep(*pause)).await?;
-                *pause = (*pause * 2).min(LONGEST_PAUSE);
+        while let Some(events) = &mut news {
+            match events.next().await? {
+                Next::Event(event) if is_of_group(&event["object"], gvk) => {
+                    *pause = FIRST_PAUSE;
+                    return Ok(None);
+                }
+                Next::Event(_) => {}
+                Next::End | Next::Late => break,
             }
         }
+        // Nothing to watch, or a watch that brought nothing.
+        let request = || Call::get(group_version_path(gvk)).label();
+        self.wait(request, sleep(*pause)).await?;
+        *pause = (*pause * 2).min(LONGEST_PAUSE);
         Ok(None)
     }
 
@@ -91,40 +84,32 @@ impl Cluster {
     /// Whether any definition could be the kind's: whether there are objects of it is open then,
     /// even if it is not served. Where definitions cannot be looked at, they may be there.
     pub async fn is_defined(&self, gvk: &Gvk) -> Result<bool, Error> {
-        Ok(!matches!(self.definitions(gvk).await?, Definitions::None { .. }))
+        Ok(self.without_definition(gvk).await?.is_none())
     }
 
-    async fn definitions(&self, gvk: &Gvk) -> Result<Definitions, Error> {
-        let definition = Gvk::definition();
-        let Served::Yes(kind) = self.kind(&definition).await? else {
-            return Ok(Definitions::Hidden);
+    /// The kind of definitions, and the version of their list at which there was none that may be the
+    /// kind's. `None`: there is one, so that its serving is a matter of moments; or definitions cannot
+    /// be looked at.
+    async fn without_definition(&self, gvk: &Gvk) -> Result<Option<(Kind, String)>, Error> {
+        let Served::Yes(kind) = self.kind(&Gvk::definition()).await? else {
+            return Ok(None);
         };
-        let listed =
-            self.list(&kind, Within::Everywhere, Selection::default(), Detail::Metadata).await;
-        let listed = match listed {
-            Ok(listed) => listed,
-            Err(error) if unwatchable(error.code()) => return Ok(Definitions::Hidden),
+        let all = Selection::default();
+        match self.list(&kind, Within::Everywhere, all, Detail::Metadata).await {
+            Ok(listed) if listed.items.iter().any(|item| is_of_group(item, gvk)) => Ok(None),
+            Ok(listed) => Ok(Some((kind, listed.resource_version))),
+            Err(error) if unwatchable(error.code()) => Ok(None),
             // Some definitions bear a copy of themselves in an annotation.
-            Err(Error::TooMuch { .. }) => return Ok(Definitions::Hidden),
-            Err(error) => return Err(error),
-        };
-        if listed.items.iter().any(|item| is_of_group(item, gvk)) {
-            return Ok(Definitions::There);
+            Err(Error::TooMuch { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
-        Ok(Definitions::None { kind, version: listed.resource_version })
     }
 
     /// What happens to definitions from a version of their list on; `None` where that is not told.
     async fn news(&self, kind: &Kind, version: &str) -> Result<Option<Lines>, Error> {
-        let mut call = Call::get(Within::Everywhere.collection_path(kind))
-            .query("watch", "true")
-            .query("resourceVersion", version)
-            .query("timeoutSeconds", WATCH_SECONDS);
+        let mut call = Call::get(Within::Everywhere.collection_path(kind));
         call.accept = METADATA_WATCH;
-        Ok(match self.open(&call).await? {
-            Some(Opened::Watch(lines)) => Some(lines),
-            Some(Opened::Reply(_)) | None => None,
-        })
+        Ok(self.watch(call, Some(version)).await?.and_then(Result::ok))
     }
 }
 
@@ -136,14 +121,6 @@ const METADATA_WATCH: &str =
 fn is_of_group(definition: &Value, gvk: &Gvk) -> bool {
     let name = definition["metadata"]["name"].as_str().unwrap_or_default();
     name.split_once('.').is_some_and(|(_, group)| group == gvk.group)
-}
-
-/// Whether it is worth another look. The end of the stream is, and of the time.
-fn concerns(next: &Next, gvk: &Gvk) -> bool {
-    match next {
-        Next::Event(event) => is_of_group(&event["object"], gvk),
-        Next::End | Next::Late => true,
-    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
-//! One request and one answer, before either means anything.
+//! One request and one reply, before either means anything.
 //!
-//! The verbs in `objects` are written in these words. They are public because a test rig, or a
-//! verb that is not furnished yet, must be able to say something none of the verbs say, through
-//! the same client, credentials and retries.
+//! The verbs (`objects`, `changes`, `list`) build their requests here. Both types are public, so that
+//! tests can send what no verb sends, through the same client, credentials and retries.
+
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
 use k8sconnect_core::rejection::Status;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::address::segment;
-use crate::retry::Repeat;
+use crate::address::{Location, segment};
+use crate::error::Error;
 
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -23,6 +24,21 @@ pub struct Call {
     pub repeat: Repeat,
     /// How many bytes the answer may have.
     pub largest: usize,
+}
+
+/// What happens if the server carries a request out twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// Nothing: a read, an apply, a write bound to a uid or a version.
+    Harmless,
+    /// Something else than once: repeated only when the server cannot have begun.
+    OnlyIfUnsent,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persistence {
+    DryRun,
+    Write,
 }
 
 /// An API server takes no body of more than 3 MiB, so that no object comes near this. Ten answers at
@@ -46,6 +62,35 @@ impl Call {
     pub fn new(method: Method, path: impl Into<String>) -> Self {
         let repeat = if method == Method::GET { Repeat::Harmless } else { Repeat::OnlyIfUnsent };
         Self { method, repeat, ..Self::get(path) }
+    }
+
+    /// A PATCH that does no harm when it happens twice.
+    pub(crate) fn patch(at: &Location, content: Content, body: Value) -> Result<Self, Error> {
+        let call = Self::new(Method::PATCH, at.address()?).body(content, body);
+        Ok(Self { repeat: Repeat::Harmless, ..call })
+    }
+
+    /// A JSON patch of the object with this uid and no other. With a `resourceVersion` in `metadata`,
+    /// a write in between is a conflict.
+    pub(crate) fn json_patch(
+        at: &Location,
+        uid: &Value,
+        operations: impl IntoIterator<Item = Value>,
+        version: Option<&Value>,
+    ) -> Result<Self, Error> {
+        let mut patch = vec![json!({"op": "test", "path": "/metadata/uid", "value": uid})];
+        patch.extend(operations);
+        patch.extend(version.map(|version| {
+            json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version})
+        }));
+        Self::patch(at, Content::JsonPatch, patch.into())
+    }
+
+    pub(crate) fn persistence(self, persistence: Persistence) -> Self {
+        match persistence {
+            Persistence::DryRun => self.query("dryRun", "All"),
+            Persistence::Write => self,
+        }
     }
 
     #[must_use]
@@ -88,7 +133,6 @@ pub enum Content {
     Apply,
     JsonPatch,
     MergePatch,
-    StrategicMergePatch,
 }
 
 impl Content {
@@ -98,7 +142,6 @@ impl Content {
             Self::Apply => "application/apply-patch+yaml",
             Self::JsonPatch => "application/json-patch+json",
             Self::MergePatch => "application/merge-patch+json",
-            Self::StrategicMergePatch => "application/strategic-merge-patch+json",
         }
     }
 }
@@ -109,6 +152,8 @@ pub struct Reply {
     pub status: u16,
     pub warnings: Vec<String>,
     pub body: Bytes,
+    /// How long the server asks to be left alone.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl Reply {
@@ -116,20 +161,20 @@ impl Reply {
         (200..300).contains(&self.status)
     }
 
-    /// Whether it tells of a trouble that should pass.
-    pub(crate) fn is_passing(&self) -> bool {
+    /// Whether the server, or a proxy before it, puts the request off: it may answer it later.
+    pub(crate) fn puts_off(&self) -> bool {
         matches!(self.status, 429 | 502..=504) || self.lost_its_leader()
     }
 
-    /// Whether it is what a server in Go tells whoever speaks plain HTTP to its TLS port.
+    /// Whether it is what a server in Go answers to plain HTTP on its TLS port.
     pub(crate) fn wants_tls(&self) -> bool {
         const WORDS: &[u8] = b"Client sent an HTTP request to an HTTPS server";
         self.status == 400 && self.body.starts_with(WORDS)
     }
 
-    /// Whether the store behind the server changed its leader while it was asked. The server says
-    /// so with a 500, as it answers much else, and in etcd's words only.
-    pub(crate) fn lost_its_leader(&self) -> bool {
+    /// Whether etcd changed its leader while the server asked it. The server answers a 500 then, as to
+    /// much else, and nothing but the text tells which.
+    fn lost_its_leader(&self) -> bool {
         const WORDS: [&str; 3] = [
             "etcdserver: leader changed",
             "etcdserver: no leader",
@@ -141,41 +186,36 @@ impl Reply {
         }
     }
 
-    /// The server's `Status`, or the best that can be made of an answer that is none: a proxy's
-    /// page, or the plain-text 404 of a path that nobody serves.
+    /// The server's `Status`, or one made of an answer that is none: a proxy's page, or the plain-text
+    /// 404 of a path that nobody serves.
     pub fn refusal(&self) -> Status {
-        let spoken = serde_json::from_slice::<Value>(&self.body).ok();
-        let spoken = spoken.filter(|it| it["kind"] == "Status").map(drop_nulls);
-        match spoken.and_then(|it| serde_json::from_value::<Status>(it).ok()) {
-            Some(mut status) => {
-                if status.code == 0 {
-                    status.code = self.status;
-                }
-                status
-            }
-            None => {
-                let text = String::from_utf8_lossy(&self.body);
-                let message = text.trim().chars().take(LONGEST_QUOTE).collect();
-                Status { code: self.status, message, ..Status::default() }
-            }
+        let status = serde_json::from_slice::<Value>(&self.body).ok().and_then(|mut body| {
+            drop_nulls(&mut body);
+            if body["kind"] == "Status" { serde_json::from_value(body).ok() } else { None }
+        });
+        let mut status: Status = status.unwrap_or_else(|| {
+            let text = String::from_utf8_lossy(&self.body);
+            let message = text.trim().chars().take(LONGEST_QUOTE).collect();
+            Status { message, ..Status::default() }
+        });
+        if status.code == 0 {
+            status.code = self.status;
         }
+        status
     }
 }
 
 const LONGEST_QUOTE: usize = 500;
 
 /// Some servers write `"details": null` where others leave the field out.
-fn drop_nulls(value: Value) -> Value {
+fn drop_nulls(value: &mut Value) {
     match value {
-        Value::Object(fields) => Value::Object(
-            fields
-                .into_iter()
-                .filter(|(_, v)| !v.is_null())
-                .map(|(k, v)| (k, drop_nulls(v)))
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.into_iter().map(drop_nulls).collect()),
-        other => other,
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
     }
 }
 
@@ -184,7 +224,12 @@ mod tests {
     use super::*;
 
     fn reply(status: u16, body: &str) -> Reply {
-        Reply { status, warnings: Vec::new(), body: Bytes::copy_from_slice(body.as_bytes()) }
+        Reply {
+            status,
+            warnings: Vec::new(),
+            body: Bytes::copy_from_slice(body.as_bytes()),
+            retry_after: None,
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! One cluster, as one user: a client, its credentials, and what it has learnt of the kinds.
+//! The handle to one cluster, as one user: a client, its credentials, and what it has learnt.
 //!
-//! Everything that is asked goes through [`Cluster::send`], which is one `exchange` with the server;
-//! the verbs only say what to ask and read the answer. A [`Cluster`] is a cheap handle: [`Cluster::until`] gives another one to the same cluster that
-//! stops at a chosen time.
+//! Everything that is asked goes through [`Cluster::send`] or [`Cluster::open`], each of which is one
+//! `exchange` with the server. The verbs are methods of the handle too, in modules of their own, which
+//! use this one and are not used by it. A [`Cluster`] is cheap to clone: [`Cluster::until`] gives
+//! another handle to the same cluster that stops at a chosen time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,52 +12,52 @@ use bytes::Bytes;
 use http::Request;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
 use http_body_util::Full;
-use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
-use tokio::sync::{OnceCell, Semaphore};
+use serde_json::Value;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 use crate::call::{Call, Reply};
-use crate::cluster_uid::ClusterUid;
+use crate::circuit_breaker::CircuitBreaker;
 use crate::connection::{Connection, Host};
 use crate::credentials::{Credential, Credentials};
 use crate::encode::encode;
 use crate::error::{BadAnswer, ConnectionError, Error, Excess, Server};
 use crate::kinds::Kinds;
-use crate::standing::Standing;
+use crate::retry::Answered;
 use crate::stop::Stop;
 use crate::transport::Transports;
-use crate::watch::Lines;
 use exchange::{Exchange, Reading};
 
-mod answer;
 mod exchange;
 
 #[derive(Clone)]
 pub struct Cluster {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     /// What whoever asked for this handle calls the cluster.
     called: Option<String>,
-    deadline: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
 }
 
-struct Shared {
-    host: Host,
+/// What identifies a cluster: the UID of its namespace `kube-system`.
+#[derive(Clone, Debug)]
+pub enum ClusterUid {
+    Known(String),
+    /// The server refused this read, or failed at it. Other requests may well be answered.
+    Unreadable(Error),
+}
+
+pub(crate) struct Shared {
+    connection: Connection,
     credentials: Credentials,
     transports: Transports,
-    kinds: Kinds,
-    cluster_uid: OnceCell<ClusterUid>,
-    nobody: Option<Nobody>,
-    standing: Standing,
+    pub(crate) kinds: Kinds,
+    pub(crate) cluster_uid: OnceCell<ClusterUid>,
+    breaker: Arc<CircuitBreaker>,
     /// What a read may take when nobody set a deadline.
-    read: Duration,
+    pub(crate) read: Duration,
     watches: Arc<Semaphore>,
     stop: Stop,
-}
-
-/// A connection that shows the server nothing, and what the kubeconfig calls its user.
-struct Nobody {
-    user: Option<String>,
 }
 
 /// What a read may take when nobody set a deadline, and one attempt at most when somebody did.
@@ -70,17 +71,14 @@ const AGENT: &str = concat!("k8sconnect/", env!("CARGO_PKG_VERSION"));
 
 impl Cluster {
     pub(crate) fn new(connection: &Connection, stop: Stop) -> Result<Self, ConnectionError> {
-        // Over plain HTTP it is a proxy on the way that logs in, as `kubectl proxy` does.
-        let nobody = (connection.is_anonymous() && connection.host.is_encrypted())
-            .then(|| Nobody { user: connection.user.clone() });
+        let breaker = Arc::<CircuitBreaker>::default();
         let shared = Shared {
-            nobody,
-            host: connection.host.clone(),
-            credentials: Credentials::new(connection, stop.clone())?,
+            connection: connection.clone(),
+            credentials: Credentials::new(connection, breaker.clone(), stop.clone())?,
             transports: Transports::new(connection)?,
             kinds: Kinds::default(),
             cluster_uid: OnceCell::new(),
-            standing: Standing::default(),
+            breaker,
             read: READ,
             watches: Arc::new(Semaphore::new(WATCHES)),
             stop,
@@ -89,7 +87,7 @@ impl Cluster {
     }
 
     pub fn host(&self) -> &Host {
-        &self.shared.host
+        &self.shared.connection.host
     }
 
     /// The same cluster, with all that is asked through the returned handle ended by `deadline`;
@@ -113,23 +111,6 @@ impl Cluster {
     /// How errors name it.
     pub(crate) fn server(&self) -> Server {
         Server { host: self.host().to_string(), called: self.called.clone() }
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-
-    /// What a read may take where nobody set a deadline.
-    pub(crate) fn patience(&self) -> Duration {
-        self.shared.read
-    }
-
-    pub(crate) fn kinds(&self) -> &Kinds {
-        &self.shared.kinds
-    }
-
-    pub(crate) fn kept_cluster_uid(&self) -> &OnceCell<ClusterUid> {
-        &self.shared.cluster_uid
     }
 
     /// Whether the handle's deadline has passed.
@@ -174,21 +155,21 @@ impl Cluster {
         }
     }
 
-    /// Opens a watch: a 200 is handed over unread, anything else is read as usual. `None` where
-    /// whoever asks must do without: so many are open already, or none comes about. Something on the
-    /// way may let reads pass and no watch; patience is for reads, which also tell whether anybody
-    /// is there.
-    pub(crate) async fn open(&self, call: &Call) -> Result<Option<Opened>, Error> {
+    /// Opens a watch: a 200 is handed over unread, anything else is read as usual. With it comes the
+    /// room that the stream takes while it is open. `None` where the caller must do without: so many
+    /// are open already, or none comes about. Something on the way may let reads pass and no watch;
+    /// patience is for reads, which also tell whether the server is there.
+    pub(crate) async fn open(
+        &self,
+        call: &Call,
+    ) -> Result<Option<(Answered, OwnedSemaphorePermit)>, Error> {
         let Ok(place) = Arc::clone(&self.shared.watches).try_acquire_owned() else {
             return Ok(None);
         };
         let soon = Instant::now() + OPENING;
         let hasty = self.until(self.deadline.map_or(soon, |deadline| deadline.min(soon)));
         match hasty.exchange(call, Reading::Stream).await {
-            Ok(Answered::Reply(reply)) => Ok(Some(Opened::Reply(reply))),
-            Ok(Answered::Stream(body)) => {
-                Ok(Some(Opened::Watch(Lines::new(self.clone(), call.label(), body, place))))
-            }
+            Ok(answered) => Ok(Some((answered, place))),
             Err(Error::Unreachable { .. } | Error::Timeout { .. } | Error::NotReady { .. }) => {
                 Ok(None)
             }
@@ -242,6 +223,20 @@ impl Cluster {
         }
     }
 
+    /// Sends one request that is answered with an object.
+    pub(crate) async fn send_for_object(&self, call: &Call) -> Result<Answer, Error> {
+        let reply = self.send(call).await?;
+        self.object_of(call, reply)
+    }
+
+    pub(crate) fn object_of(&self, call: &Call, reply: Reply) -> Result<Answer, Error> {
+        let object: Value = self.decode(call, &reply)?;
+        if !object.is_object() {
+            return Err(self.bad_answer(call, BadAnswer::Shape));
+        }
+        Ok(Answer { object, warnings: reply.warnings })
+    }
+
     pub(crate) fn too_much(&self, call: &Call, excess: Excess) -> Error {
         Error::TooMuch { host: self.server(), request: call.label(), excess }
     }
@@ -251,15 +246,11 @@ impl Cluster {
     }
 }
 
-/// An answer to the wish to watch.
-pub(crate) enum Opened {
-    Reply(Reply),
-    Watch(Lines),
-}
-
-enum Answered {
-    Reply(Reply),
-    Stream(Incoming),
+/// An object as the server has it (or, in a dry-run, would have it), and what it said beside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub object: Value,
+    pub warnings: Vec<String>,
 }
 
 #[cfg(test)]

@@ -9,17 +9,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use k8sconnect_core::identity::Gvk;
-use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::address::Within;
+use crate::address::{Kind, Scope, Within};
 use crate::call::Call;
 use crate::cluster::Cluster;
 use crate::error::{BadAnswer, Error};
-use crate::kinds::{Kind, Scope};
-use crate::list::{Budget, Detail, Selection};
+use crate::list::{Detail, Selection, Spent};
 
 /// The metadata of all objects in a namespace, as far as it could be had.
 #[derive(Debug)]
@@ -47,20 +45,20 @@ impl Cluster {
     pub async fn contents(&self, namespace: &str) -> Result<Contents, Error> {
         let (core, others) =
             tokio::try_join!(self.groups_under("/api"), self.groups_under("/apis"))?;
-        let (kinds, mut gaps) = listable(core.into_iter().chain(others));
+        let (kinds, mut gaps) = listable(&[core, others].concat());
         let permits = Arc::new(Semaphore::new(AT_ONCE));
-        let (namespace, budget): (Arc<str>, _) = (namespace.into(), Arc::new(Budget::default()));
+        let (namespace, spent): (Arc<str>, _) = (namespace.into(), Arc::new(Spent::default()));
         let mut lists = JoinSet::new();
         for (place, kind) in kinds.into_iter().enumerate() {
             let (cluster, permits) = (self.clone(), permits.clone());
-            let (namespace, budget) = (namespace.clone(), budget.clone());
+            let (namespace, spent) = (namespace.clone(), spent.clone());
             lists.spawn(async move {
                 // Nobody closes the semaphore, so that there always is a permit in the end.
                 let _permit = permits.acquire().await;
                 let within = Within::Namespace(&namespace);
                 let all = Selection::default();
                 let listed =
-                    cluster.list_within(&budget, &kind, within, all, Detail::Metadata).await;
+                    cluster.list_within(&spent, &kind, within, all, Detail::Metadata).await;
                 (place, kind, listed)
             });
         }
@@ -79,36 +77,43 @@ impl Cluster {
         Ok(Contents { items, gaps })
     }
 
-    async fn groups_under(&self, path: &str) -> Result<Vec<Group>, Error> {
-        let mut call = Call::get(path);
-        call.accept = ALL_KINDS;
+    async fn groups_under(&self, path: &str) -> Result<Vec<Value>, Error> {
+        let call = Call { accept: ALL_KINDS, ..Call::get(path) };
         let reply = self.send(&call).await?;
-        let list: GroupList = self.decode(&call, &reply)?;
-        if list.kind != "APIGroupDiscoveryList" {
-            return Err(self.bad_answer(&call, BadAnswer::Shape));
+        let mut list: Value = self.decode(&call, &reply)?;
+        match list["items"].take() {
+            Value::Array(groups) if list["kind"] == "APIGroupDiscoveryList" => Ok(groups),
+            _ => Err(self.bad_answer(&call, BadAnswer::Shape)),
         }
-        Ok(list.items)
     }
 }
 
 /// The kinds to list, each in the version that the server prefers.
-fn listable(groups: impl Iterator<Item = Group>) -> (Vec<Kind>, Vec<Gap>) {
+fn listable(groups: &[Value]) -> (Vec<Kind>, Vec<Gap>) {
     let (mut kinds, mut gaps) = (Vec::new(), Vec::new());
-    for Group { metadata, versions } in groups {
+    for group in groups {
         let mut taken = BTreeSet::new();
-        for Version { version, resources, freshness } in versions {
-            let gvk = |kind| Gvk { group: metadata.name.clone(), version: version.clone(), kind };
-            if freshness == "Stale" {
-                gaps.push(Gap::GroupVersion(gvk(String::new()).api_version()));
+        for version in array(&group["versions"]) {
+            // The core group has no name.
+            let gvk = |kind: &Value| Gvk {
+                group: text(&group["metadata"]["name"]),
+                version: text(&version["version"]),
+                kind: text(kind),
+            };
+            if version["freshness"] == "Stale" {
+                gaps.push(Gap::GroupVersion(gvk(&Value::Null).api_version()));
                 continue;
             }
-            for resource in resources.into_iter().filter(Resource::is_held_in_a_namespace) {
-                if taken.insert(resource.plural.clone()) {
-                    kinds.push(Kind {
-                        gvk: gvk(resource.response_kind.unwrap_or_default().kind),
-                        plural: resource.plural,
-                        scope: Scope::Namespaced,
-                    });
+            for resource in array(&version["resources"]) {
+                let can = |verb: &str| array(&resource["verbs"]).iter().any(|it| it == verb);
+                let plural = text(&resource["resource"]);
+                if resource["scope"] == "Namespaced"
+                    && can("list")
+                    && can("delete")
+                    && taken.insert(plural.clone())
+                {
+                    let gvk = gvk(&resource["responseKind"]["kind"]);
+                    kinds.push(Kind { gvk, plural, scope: Scope::Namespaced });
                 }
             }
         }
@@ -116,61 +121,12 @@ fn listable(groups: impl Iterator<Item = Group>) -> (Vec<Kind>, Vec<Gap>) {
     (kinds, gaps)
 }
 
-#[derive(Deserialize)]
-struct GroupList {
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    items: Vec<Group>,
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-#[derive(Deserialize)]
-struct Group {
-    #[serde(default)]
-    metadata: GroupMetadata,
-    #[serde(default)]
-    versions: Vec<Version>,
-}
-
-/// The core group has no name.
-#[derive(Default, Deserialize)]
-struct GroupMetadata {
-    #[serde(default)]
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct Version {
-    version: String,
-    #[serde(default)]
-    resources: Vec<Resource>,
-    #[serde(default)]
-    freshness: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Resource {
-    #[serde(rename = "resource")]
-    plural: String,
-    #[serde(default)]
-    response_kind: Option<ResponseKind>,
-    scope: String,
-    #[serde(default)]
-    verbs: Vec<String>,
-}
-
-#[derive(Default, Deserialize)]
-struct ResponseKind {
-    #[serde(default)]
-    kind: String,
-}
-
-impl Resource {
-    fn is_held_in_a_namespace(&self) -> bool {
-        let can = |verb: &str| self.verbs.iter().any(|it| it == verb);
-        self.scope == "Namespaced" && can("list") && can("delete")
-    }
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -180,8 +136,7 @@ mod tests {
     use super::*;
 
     fn read(groups: Value) -> (Vec<Kind>, Vec<Gap>) {
-        let groups: Vec<Group> = serde_json::from_value(groups).unwrap();
-        listable(groups.into_iter())
+        listable(array(&groups))
     }
 
     fn resource(plural: &str, kind: &str, scope: &str, verbs: &[&str]) -> Value {

@@ -6,6 +6,7 @@
 //! too, so that a plugin that fails or hangs does not do so once for each object.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine;
@@ -14,8 +15,9 @@ use http::{HeaderName, HeaderValue};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::{Instant, timeout_at};
 
+use crate::circuit_breaker::{CircuitBreaker, Part};
 use crate::connection::{Auth, ClientCertificate, Connection, Impersonation};
-use crate::error::{ConnectionError, InvalidValue, PluginError};
+use crate::error::{ConnectionError, Error, InvalidValue, PluginError};
 use crate::exec::{self, PluginCredential};
 use crate::file::{self, Unreadable};
 use crate::secret::Secret;
@@ -45,31 +47,9 @@ enum Reason {
 pub(crate) struct Credentials {
     auth: Auth,
     impersonation: Vec<(HeaderName, HeaderValue)>,
-    cached: Mutex<Cached>,
+    cached: Mutex<Option<Credential>>,
+    breaker: Arc<CircuitBreaker>,
     stop: Stop,
-}
-
-#[derive(Default)]
-struct Cached {
-    current: Option<Credential>,
-    failure: RecentFailure,
-}
-
-/// The last failure of a plugin: one function asks, one records.
-#[derive(Default)]
-struct RecentFailure(Option<(Instant, ConnectionError)>);
-
-impl RecentFailure {
-    fn ask(&self) -> Result<(), ConnectionError> {
-        match &self.0 {
-            Some((when, failure)) if when.elapsed() < LULL => Err(failure.clone()),
-            _ => Ok(()),
-        }
-    }
-
-    fn record(&mut self, failure: &ConnectionError) {
-        self.0 = Some((Instant::now(), failure.clone()));
-    }
 }
 
 /// A token file is renewed well before its token expires.
@@ -81,12 +61,16 @@ const MARGIN: Duration = Duration::from_secs(10);
 const LULL: Duration = Duration::from_secs(10);
 
 impl Credentials {
-    pub(crate) fn new(connection: &Connection, stop: Stop) -> Result<Self, ConnectionError> {
+    pub(crate) fn new(
+        connection: &Connection,
+        breaker: Arc<CircuitBreaker>,
+        stop: Stop,
+    ) -> Result<Self, ConnectionError> {
         let impersonation = connection.impersonation.as_ref().map(impersonation).transpose()?;
         // Checked here, so that a token with a line break is reported before any request.
         fixed(&connection.auth)?;
         let (auth, cached) = (connection.auth.clone(), Mutex::default());
-        Ok(Self { auth, impersonation: impersonation.unwrap_or_default(), cached, stop })
+        Ok(Self { auth, impersonation: impersonation.unwrap_or_default(), cached, breaker, stop })
     }
 
     /// The command that brings the credentials, where one does.
@@ -102,9 +86,9 @@ impl Credentials {
     }
 
     /// The credential to send, by the deadline of the request that asks.
-    pub(crate) async fn current(&self, deadline: Instant) -> Result<Credential, ConnectionError> {
+    pub(crate) async fn current(&self, deadline: Instant) -> Result<Credential, Error> {
         let mut cached = self.cached(deadline).await?;
-        match &cached.current {
+        match &*cached {
             Some(credential) if !credential.is_stale() => Ok(credential.clone()),
             other => {
                 let generation = other.as_ref().map_or(0, |it| it.generation + 1);
@@ -114,12 +98,14 @@ impl Credentials {
     }
 
     /// Another request may be fetching, and take longer than this one has.
-    async fn cached(&self, deadline: Instant) -> Result<MutexGuard<'_, Cached>, ConnectionError> {
+    async fn cached(&self, deadline: Instant) -> Result<MutexGuard<'_, Option<Credential>>, Error> {
         let came = Instant::now();
         let cached = timeout_at(deadline, self.cached.lock()).await;
-        cached.map_err(|_| ConnectionError::Plugin {
-            command: self.plugin().unwrap_or_default().to_owned(),
-            problem: PluginError::TimedOut { after: came.elapsed(), stderr: String::new() },
+        cached.map_err(|_| {
+            let command = self.plugin().unwrap_or_default().to_owned();
+            let (after, stderr) = (came.elapsed(), String::new());
+            let problem = PluginError::TimedOut { after, stderr };
+            ConnectionError::Plugin { command, problem }.into()
         })
     }
 
@@ -129,9 +115,9 @@ impl Credentials {
         &self,
         refused: &Credential,
         deadline: Instant,
-    ) -> Result<bool, ConnectionError> {
+    ) -> Result<bool, Error> {
         let mut cached = self.cached(deadline).await?;
-        if cached.current.as_ref().is_some_and(|it| it.generation != refused.generation) {
+        if cached.as_ref().is_some_and(|it| it.generation != refused.generation) {
             return Ok(true);
         }
         let is_final = match &self.auth {
@@ -149,23 +135,24 @@ impl Credentials {
 
     async fn fetch_into(
         &self,
-        cached: &mut Cached,
+        cached: &mut Option<Credential>,
         generation: u64,
         reason: Reason,
         deadline: Instant,
-    ) -> Result<Credential, ConnectionError> {
-        cached.failure.ask()?;
+    ) -> Result<Credential, Error> {
+        self.breaker.error(&Part::Plugin).map_or(Ok(()), Err)?;
         match self.fetch(deadline).await {
             Ok(PluginCredential { authorization, identity, expires }) => {
                 let fetched = Instant::now();
                 let credential =
                     Credential { authorization, identity, generation, expires, fetched, reason };
-                Ok(cached.current.insert(credential).clone())
+                Ok(cached.insert(credential).clone())
             }
             Err(failure) => {
+                let failure = Error::from(failure);
                 // Reading a file again costs nothing, and a request with little time proves nothing.
                 if self.plugin().is_some() && Instant::now() < deadline {
-                    cached.failure.record(&failure);
+                    self.breaker.open(Part::Plugin, LULL, failure.clone());
                 }
                 Err(failure)
             }

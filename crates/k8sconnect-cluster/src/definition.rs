@@ -6,10 +6,10 @@
 use k8sconnect_core::identity::Gvk;
 use serde_json::Value;
 
-use crate::address::Location;
+use crate::address::{Kind, Location, Scope};
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::kinds::{Kind, Scope, Served};
+use crate::kinds::Served;
 use crate::objects::Found;
 
 /// Where the objects of a kind are, as far as its definition tells.

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::connection::{ClientCertificate, Trust};
 use crate::error::InvalidValue;
 use crate::exec::VERSIONS;
-use crate::route::Route;
+use crate::proxy;
 use crate::secret::Secret;
 use crate::tls;
 
@@ -53,7 +53,7 @@ pub fn server_name(text: &str) -> Result<String, InvalidValue> {
 
 pub fn proxy(text: &str) -> Result<Secret, InvalidValue> {
     let proxy = Secret::from(filled(text)?);
-    Route::check(&proxy)?;
+    proxy::check(&proxy)?;
     Ok(proxy)
 }
 

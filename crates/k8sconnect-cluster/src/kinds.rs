@@ -1,44 +1,18 @@
-//! What the server serves: how a kind is spelt in a URL, and whether it lives in a namespace.
+//! What the server serves, as far as it was asked: one cache for each cluster and process.
 //!
-//! One request per group version and process, however many objects ask at once. What is found
-//! stays, unless this very process writes a definition of the group; a miss is never kept, since the
-//! CRD may arrive in this very run. Discovery is by group
-//! version on purpose: the aggregated list grows with every CRD of the cluster, and the OpenAPI
-//! document is a hundred times larger.
+//! What is found stays, unless this very process writes a CRD of the group; a miss is never kept,
+//! since the CRD may arrive in this very run. Not here: the requests, see `discovery`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::text::distance;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::address::segment;
-use crate::call::Call;
-use crate::cluster::Cluster;
-use crate::error::{BadAnswer, Error};
-
-/// A kind as the server serves it; small enough to be remembered with the object.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Kind {
-    pub gvk: Gvk,
-    pub plural: String,
-    pub scope: Scope,
-}
-
-impl Kind {
-    /// The name of the definition that a custom kind has.
-    pub fn definition_name(&self) -> String {
-        format!("{}.{}", self.plural, self.gvk.group)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Scope {
-    Namespaced,
-    Cluster,
-}
+use crate::address::{Kind, Scope};
+use crate::error::Error;
 
 /// What may be done with the objects of a kind, whoever asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,16 +21,7 @@ pub enum Verb {
     List,
 }
 
-impl Verb {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::List => "list",
-        }
-    }
-}
-
-/// Whether a kind is served, as far as can be told now.
+/// Whether a kind is served, as far as can be determined now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Served {
     Yes(Kind),
@@ -68,146 +33,63 @@ pub enum Served {
     },
 }
 
-impl Cluster {
-    /// Asks the server, unless it has already told us of this kind.
-    pub async fn kind(&self, gvk: &Gvk) -> Result<Served, Error> {
-        let asked = Instant::now();
-        let slot = self.kinds().slot(gvk);
-        let mut known = slot.lock().await;
-        // An answer that was asked for after we came is as good as our own, hit or miss: this is
-        // what makes fifty objects of a missing kind cost two requests rather than fifty.
-        if let Some(listing) = &known.listing
-            && (listing.asked >= asked || listing.find(gvk).is_some())
-        {
-            return Ok(listing.judge(gvk));
-        }
-        // So is a failure that came while we waited for it, to whoever has no more time for it.
-        if let Some(failed) = &known.failed
-            && failed.when >= asked
-            && failed.covers(self.deadline())
-        {
-            return Err(failed.error.clone());
-        }
-        let began = Instant::now();
-        match self.resources(gvk).await {
-            Ok(resources) => {
-                known.failed = None;
-                Ok(known.listing.insert(Listing { asked: began, resources }).judge(gvk))
-            }
-            Err(error) => {
-                let (when, deadline) = (Instant::now(), self.deadline());
-                known.failed = Some(Failed { when, deadline, error: error.clone() });
-                Err(error)
-            }
-        }
-    }
-
-    /// Forgets what the server told of the kinds of a group, one of which is defined otherwise now.
-    pub fn forget_kinds(&self, group: &str) {
-        self.kinds().forget(group);
-    }
-
-    /// Whether the server offers this for a kind that it serves. Some are answered when they are
-    /// posted, and never kept. Who does not say what he offers is given the benefit of the doubt.
-    pub async fn offers(&self, gvk: &Gvk, verb: Verb) -> Result<bool, Error> {
-        self.kind(gvk).await?;
-        let slot = self.kinds().slot(gvk);
-        let known = slot.lock().await;
-        let resource = known.listing.as_ref().and_then(|known| known.find(gvk));
-        Ok(resource.is_none_or(|it| it.verbs.is_empty() || it.has(verb)))
-    }
-
-    async fn resources(&self, gvk: &Gvk) -> Result<Option<Vec<Resource>>, Error> {
-        let call = Call::get(group_version_path(gvk));
-        let reply = self.send(&call).await?;
-        match reply.status {
-            // Every API server has this one; where it is not, something else answers.
-            404 if gvk.group.is_empty() && gvk.version == "v1" => {
-                Err(self.bad_answer(&call, BadAnswer::Status(404)))
-            }
-            // A missing group version is a bare 404, often in plain text and not a Status.
-            404 => Ok(None),
-            _ => Ok(Some(self.decode::<ResourceList>(&call, &reply)?.resources)),
-        }
-    }
-}
-
-/// `/api/v1` or `/apis/apps/v1`.
-pub(crate) fn group_version_path(gvk: &Gvk) -> String {
-    let version = segment(&gvk.version);
-    match gvk.group.as_str() {
-        "" => format!("/api/{version}"),
-        group => format!("/apis/{}/{version}", segment(group)),
-    }
-}
-
-/// What has been learnt so far, one slot per group version.
+/// One slot per group version.
 #[derive(Default)]
-pub(crate) struct Kinds {
-    slots: Mutex<HashMap<(String, String), Slot>>,
-}
+pub(crate) struct Kinds(Mutex<HashMap<(String, String), Slot>>);
 
 type Slot = Arc<tokio::sync::Mutex<Known>>;
 
-/// What came of asking for a group version.
-#[derive(Default)]
-struct Known {
-    listing: Option<Listing>,
-    failed: Option<Failed>,
-}
-
-struct Failed {
-    when: Instant,
-    /// How long it was given; `None` is as long as any request.
-    deadline: Option<Instant>,
-    error: Error,
-}
-
-impl Failed {
-    /// Whether whoever has this deadline would have given up by then too.
-    fn covers(&self, other: Option<Instant>) -> bool {
-        match (self.deadline, other) {
-            (None, None) => true,
-            (Some(own), Some(other)) => other <= own,
-            (None, Some(_)) | (Some(_), None) => false,
-        }
-    }
-}
-
 impl Kinds {
-    fn slot(&self, gvk: &Gvk) -> Slot {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn slot(&self, gvk: &Gvk) -> Slot {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slots.entry((gvk.group.clone(), gvk.version.clone())).or_default().clone()
     }
 
-    fn forget(&self, group: &str) {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn forget(&self, group: &str) {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slots.retain(|(known, _), _| known != group);
     }
 }
 
-struct Listing {
-    asked: Instant,
+/// What came of asking for a group version.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) listing: Option<Listing>,
+    pub(crate) failed: Option<Failed>,
+}
+
+pub(crate) struct Failed {
+    pub(crate) when: Instant,
+    /// How long it was given; `None` is as long as any request.
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) error: Error,
+}
+
+impl Failed {
+    /// Whether whoever has this deadline would have given up by then too.
+    pub(crate) fn covers(&self, other: Option<Instant>) -> bool {
+        self.deadline.is_some() == other.is_some() && other <= self.deadline
+    }
+}
+
+pub(crate) struct Listing {
+    pub(crate) asked: Instant,
     /// `None`: the group version is not served.
-    resources: Option<Vec<Resource>>,
+    pub(crate) resources: Option<Vec<Resource>>,
 }
 
 impl Listing {
-    fn find(&self, gvk: &Gvk) -> Option<&Resource> {
+    pub(crate) fn find(&self, gvk: &Gvk) -> Option<&Resource> {
         let mut namesakes = self.resources.iter().flatten().filter(|it| it.is(&gvk.kind));
         let first = namesakes.clone().next();
-        // Where several resources share a kind, the one that can be read holds the objects.
+        // Where several resources share a kind, the one that can be read has the objects.
         namesakes.find(|it| it.has(Verb::Get)).or(first)
     }
 
-    fn judge(&self, gvk: &Gvk) -> Served {
+    pub(crate) fn judge(&self, gvk: &Gvk) -> Served {
         match (&self.resources, self.find(gvk)) {
             (None, _) => Served::GroupVersionMissing,
-            (_, Some(resource)) => Served::Yes(Kind {
-                gvk: gvk.clone(),
-                plural: resource.name.clone(),
-                scope: if resource.namespaced { Scope::Namespaced } else { Scope::Cluster },
-            }),
+            (_, Some(resource)) => Served::Yes(resource.kind_in(gvk)),
             (Some(resources), None) => {
                 Served::KindMissing { nearest: nearest(&gvk.kind, resources) }
             }
@@ -215,29 +97,52 @@ impl Listing {
     }
 }
 
-#[derive(Deserialize)]
-struct ResourceList {
-    #[serde(default)]
-    resources: Vec<Resource>,
-}
-
-#[derive(Deserialize)]
-struct Resource {
+/// One resource of a group version. A slash in its name marks a subresource.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Resource {
     name: String,
+    #[serde(default)]
+    singular_name: String,
+    #[serde(default)]
+    short_names: Vec<String>,
     namespaced: bool,
     kind: String,
     #[serde(default)]
-    verbs: Vec<String>,
+    pub(crate) verbs: Vec<String>,
 }
 
 impl Resource {
     fn is(&self, kind: &str) -> bool {
-        // A slash marks a subresource, whose kind is often that of its parent.
-        self.kind == kind && !self.name.contains('/')
+        // The kind of a subresource is often that of its parent.
+        self.kind == kind && !self.is_subresource()
     }
 
-    fn has(&self, verb: Verb) -> bool {
-        self.verbs.iter().any(|it| it == verb.name())
+    fn is_subresource(&self) -> bool {
+        self.name.contains('/')
+    }
+
+    /// Whether kubectl takes this word for it. What cannot be read cannot be imported.
+    pub(crate) fn is_called(&self, word: &str) -> bool {
+        let mut names = [&self.name, &self.singular_name, &self.kind].into_iter();
+        !self.is_subresource()
+            && self.has(Verb::Get)
+            && (names.any(|name| name.eq_ignore_ascii_case(word))
+                || self.short_names.iter().any(|name| name.eq_ignore_ascii_case(word)))
+    }
+
+    pub(crate) fn has(&self, verb: Verb) -> bool {
+        let verb = match verb {
+            Verb::Get => "get",
+            Verb::List => "list",
+        };
+        self.verbs.iter().any(|it| it == verb)
+    }
+
+    /// Its kind, in this group version.
+    pub(crate) fn kind_in(&self, gvk: &Gvk) -> Kind {
+        let gvk = Gvk { kind: self.kind.clone(), ..gvk.clone() };
+        Kind { gvk, plural: self.name.clone(), scope: Scope::of(self.namespaced) }
     }
 }
 
@@ -245,16 +150,12 @@ impl Resource {
 fn nearest(kind: &str, resources: &[Resource]) -> Option<String> {
     let wanted = kind.to_lowercase();
     let allowed = (wanted.chars().count() / 3).max(2);
-    resources
-        .iter()
-        .filter(|it| !it.name.contains('/'))
-        .map(|it| {
-            let by_kind = distance(&wanted, &it.kind.to_lowercase());
-            (by_kind.min(distance(&wanted, &it.name)), it.kind.as_str())
-        })
-        .filter(|(distance, _)| *distance <= allowed)
-        .min()
-        .map(|(_, kind)| kind.to_owned())
+    let distances = resources.iter().filter(|it| !it.is_subresource()).map(|it| {
+        let by_kind = distance(&wanted, &it.kind.to_lowercase());
+        (by_kind.min(distance(&wanted, &it.name)), &it.kind)
+    });
+    let (_, kind) = distances.filter(|(distance, _)| *distance <= allowed).min()?;
+    Some(kind.clone())
 }
 
 #[cfg(test)]
@@ -267,6 +168,7 @@ mod tests {
             namespaced: true,
             kind: (*kind).into(),
             verbs: verbs.iter().map(|verb| (*verb).into()).collect(),
+            ..Resource::default()
         });
         Listing { asked: Instant::now(), resources: Some(resources.collect()) }
     }
@@ -307,8 +209,19 @@ mod tests {
     }
 
     #[test]
-    fn the_core_group_lives_under_api() {
-        assert_eq!(group_version_path(&Gvk::new("v1", "Pod")), "/api/v1");
-        assert_eq!(group_version_path(&Gvk::new("apps/v1", "Deployment")), "/apis/apps/v1");
+    fn a_kind_goes_by_every_name_that_kubectl_takes() {
+        let deployments = |verb: &str| Resource {
+            name: "deployments".into(),
+            singular_name: "deployment".into(),
+            short_names: vec!["deploy".into()],
+            namespaced: true,
+            kind: "Deployment".into(),
+            verbs: vec![verb.into()],
+        };
+        for word in ["deployments", "deployment", "deploy", "Deployment", "DEPLOYMENT"] {
+            assert!(deployments("get").is_called(word), "{word}");
+        }
+        assert!(!deployments("get").is_called("deploymen"));
+        assert!(!deployments("create").is_called("deployment"), "it cannot be read");
     }
 }

@@ -13,11 +13,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout_at};
 
-use crate::address::Within;
-use crate::call::{Call, Reply};
+use crate::address::{Kind, Within};
+use crate::call::Call;
 use crate::cluster::Cluster;
 use crate::error::{BadAnswer, Error, Excess};
-use crate::kinds::Kind;
 
 /// Which objects of a kind. Both selectors in the server's own syntax.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,22 +40,8 @@ pub struct Listed {
     pub warnings: Vec<String>,
 }
 
-/// How many bytes all pages of an operation may have, which may be several lists.
-#[derive(Default)]
-pub(crate) struct Budget(AtomicUsize);
-
-impl Budget {
-    fn give_back(&self, bytes: usize) {
-        self.0.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    fn spend(&self, bytes: usize) -> Result<(), Excess> {
-        match self.0.fetch_add(bytes, Ordering::Relaxed) + bytes {
-            0..=LARGEST_LIST => Ok(()),
-            _ => Err(Excess::List { limit: LARGEST_LIST }),
-        }
-    }
-}
+/// How many bytes the pages of an operation have so far, which may be several lists.
+pub(crate) type Spent = AtomicUsize;
 
 const PAGE: usize = 500;
 const LARGEST_PAGE: usize = 16 << 20;
@@ -77,49 +62,66 @@ impl Cluster {
         selection: Selection<'_>,
         detail: Detail,
     ) -> Result<Listed, Error> {
-        self.list_within(&Budget::default(), kind, within, selection, detail).await
+        self.list_within(&Spent::default(), kind, within, selection, detail).await
     }
 
     pub(crate) async fn list_within(
         &self,
-        budget: &Budget,
+        spent: &Spent,
         kind: &Kind,
         within: Within<'_>,
         selection: Selection<'_>,
         detail: Detail,
     ) -> Result<Listed, Error> {
         let began = Instant::now();
-        let deadline = self.deadline().unwrap_or(began + REQUESTS * self.patience());
-        let call = first(kind, within, selection, detail);
-        let mut pages = Pages::new(budget);
+        let deadline = self.deadline.unwrap_or(began + REQUESTS * self.shared.read);
+        let first = first(kind, within, selection, detail);
+        let pages = match timeout_at(deadline, self.pages(&first, spent)).await {
+            Ok(pages) => pages?,
+            Err(_) => {
+                let (host, request) = (self.server(), first.label());
+                return Err(Error::Timeout { host, request, waited: began.elapsed() });
+            }
+        };
+        let Pages { items, resource_version, warnings, .. } = pages;
+        let read = |item: Box<RawValue>| Ok(named(serde_json::from_str(item.get())?, kind));
+        let items = items.into_iter().map(read).collect::<Result<_, serde_json::Error>>();
+        let items =
+            items.map_err(|error| self.bad_answer(&first, BadAnswer::Json(error.to_string())))?;
+        Ok(Listed { items, resource_version, warnings })
+    }
+
+    async fn pages(&self, first: &Call, spent: &Spent) -> Result<Pages, Error> {
+        let (mut pages, mut page, mut limit) = (Pages::default(), Page::First, PAGE);
         loop {
-            let page = pages.call(&call);
-            let too_much = |excess| self.too_much(&call, excess);
-            match timeout_at(deadline, self.send(&page)).await {
-                Ok(Ok(reply)) if reply.status == 410 && pages.can_start_over() => {
-                    pages.start_over();
-                }
-                Ok(Ok(reply)) => {
-                    let list: List = self.decode(&page, &reply)?;
-                    if pages.take(list, reply).map_err(too_much)? == Progress::Complete {
-                        break;
-                    }
-                }
-                Ok(Err(Error::TooMuch { excess: Excess::Answer { .. }, .. }))
-                    if pages.can_shrink() =>
+            let reply = match self.send(&page.call(first, limit)).await {
+                Err(Error::TooMuch { excess: Excess::Answer { .. }, .. })
+                    if limit > 1 && page != Page::Whole =>
                 {
-                    pages.shrink();
+                    // No limit at all would ask for everything.
+                    limit = (limit / 10).max(1);
+                    continue;
                 }
-                Ok(Err(error)) => return Err(error),
-                Err(_) => {
-                    let (host, waited) = (self.server(), began.elapsed());
-                    return Err(Error::Timeout { host, request: call.label(), waited });
+                reply => reply?,
+            };
+            // A token is of no use any more.
+            if reply.status == 410 && matches!(page, Page::Next(_)) {
+                spent.fetch_sub(pages.bytes, Ordering::Relaxed);
+                (pages.items, pages.bytes, page) = (Vec::new(), 0, Page::Whole);
+                continue;
+            }
+            let list: List = self.decode(first, &reply)?;
+            for warning in reply.warnings {
+                if !pages.warnings.contains(&warning) {
+                    pages.warnings.push(warning);
                 }
             }
+            let next = pages.take(list, reply.body.len(), spent);
+            match next.map_err(|excess| self.too_much(first, excess))? {
+                Some(token) => page = Page::Next(token),
+                None => return Ok(pages),
+            }
         }
-        pages
-            .listed(kind)
-            .map_err(|error| self.bad_answer(&call, BadAnswer::Json(error.to_string())))
     }
 }
 
@@ -137,106 +139,53 @@ fn first(kind: &Kind, within: Within<'_>, selection: Selection<'_>, detail: Deta
     call
 }
 
-/// What has come of a list so far, and what to ask for next.
-struct Pages<'a> {
-    budget: &'a Budget,
-    next: Page,
-    limit: usize,
+/// Which page to ask for.
+#[derive(PartialEq, Eq)]
+enum Page {
+    First,
+    Next(String),
+    /// All of it in one piece.
+    Whole,
+}
+
+impl Page {
+    fn call(&self, first: &Call, limit: usize) -> Call {
+        let limited = || first.clone().query("limit", limit.to_string());
+        match self {
+            Self::First => limited(),
+            Self::Next(token) => limited().query("continue", token),
+            Self::Whole => Call { largest: LARGEST_LIST, ..first.clone() },
+        }
+    }
+}
+
+/// What has come of a list so far.
+#[derive(Default)]
+struct Pages {
     number: usize,
     bytes: usize,
-    seen: BTreeSet<String>,
+    tokens: BTreeSet<String>,
     items: Vec<Box<RawValue>>,
     resource_version: String,
     warnings: Vec<String>,
 }
 
-enum Page {
-    First,
-    Next(String),
-    Whole,
-}
-
-#[derive(PartialEq, Eq)]
-enum Progress {
-    More,
-    Complete,
-}
-
-impl<'a> Pages<'a> {
-    fn new(budget: &'a Budget) -> Self {
-        Self {
-            budget,
-            next: Page::First,
-            limit: PAGE,
-            number: 0,
-            bytes: 0,
-            seen: BTreeSet::new(),
-            items: Vec::new(),
-            resource_version: String::new(),
-            warnings: Vec::new(),
-        }
-    }
-
-    fn call(&self, first: &Call) -> Call {
-        let limited = || first.clone().query("limit", self.limit.to_string());
-        match &self.next {
-            Page::First => limited(),
-            Page::Next(token) => limited().query("continue", token),
-            Page::Whole => Call { largest: LARGEST_LIST, ..first.clone() },
-        }
-    }
-
-    /// A token is of no use any more.
-    fn can_start_over(&self) -> bool {
-        matches!(self.next, Page::Next(_))
-    }
-
-    fn start_over(&mut self) {
-        self.items.clear();
-        self.budget.give_back(std::mem::take(&mut self.bytes));
-        self.next = Page::Whole;
-    }
-
-    fn can_shrink(&self) -> bool {
-        self.limit > 1 && !matches!(self.next, Page::Whole)
-    }
-
-    fn shrink(&mut self) {
-        // None at all would ask for everything.
-        self.limit = (self.limit / 10).max(1);
-    }
-
-    fn take(&mut self, list: List, reply: Reply) -> Result<Progress, Excess> {
+impl Pages {
+    /// Takes a page of so many bytes, and brings the token of the next one.
+    fn take(&mut self, list: List, bytes: usize, spent: &Spent) -> Result<Option<String>, Excess> {
         self.number += 1;
-        self.bytes += reply.body.len();
-        self.budget.spend(reply.body.len())?;
+        self.bytes += bytes;
+        if spent.fetch_add(bytes, Ordering::Relaxed) + bytes > LARGEST_LIST {
+            return Err(Excess::List { limit: LARGEST_LIST });
+        }
         self.items.extend(list.items.into_iter().flatten());
         self.resource_version = list.metadata.resource_version;
-        for warning in reply.warnings {
-            if !self.warnings.contains(&warning) {
-                self.warnings.push(warning);
-            }
+        let next = list.metadata.next.filter(|token| !token.is_empty());
+        match &next {
+            Some(_) if self.number == MOST_PAGES => Err(Excess::Pages { limit: MOST_PAGES }),
+            Some(token) if !self.tokens.insert(token.clone()) => Err(Excess::Circle),
+            _ => Ok(next),
         }
-        match list.metadata.next {
-            Some(token) if !token.is_empty() => {
-                if self.number == MOST_PAGES {
-                    return Err(Excess::Pages { limit: MOST_PAGES });
-                }
-                if !self.seen.insert(token.clone()) {
-                    return Err(Excess::Circle);
-                }
-                self.next = Page::Next(token);
-                Ok(Progress::More)
-            }
-            _ => Ok(Progress::Complete),
-        }
-    }
-
-    fn listed(self, kind: &Kind) -> Result<Listed, serde_json::Error> {
-        let read = |item: Box<RawValue>| Ok(named(serde_json::from_str(item.get())?, kind));
-        let items = self.items.into_iter().map(read).collect::<Result<_, _>>()?;
-        let (resource_version, warnings) = (self.resource_version, self.warnings);
-        Ok(Listed { items, resource_version, warnings })
     }
 }
 

@@ -1,26 +1,23 @@
-//! The verbs, one request each.
+//! The verbs for one object: get, apply, delete, one request each.
 //!
 //! What the server answers is sorted into outcomes here, by status, reason and uid; what an
 //! outcome means is for others to judge. An object counts as absent only where the server says
-//! so of that very object: a path that nobody serves is a 404 too, and proves nothing.
+//! so of that very object: a path that nobody serves is a 404 too, and proves nothing. After an
+//! ambiguous write error (timeout, 5xx, lost response) the object is read once, to see whether the
+//! write was applied. Not here: writes bound to the version that was read (`changes`).
+
+use std::time::Duration;
 
 use http::Method;
 use k8sconnect_core::outgoing::is_creation;
 use k8sconnect_core::rejection::Status;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::address::Location;
-use crate::call::{Call, Content, Reply};
-use crate::cluster::Cluster;
-use crate::error::{BadAnswer, Error};
-use crate::retry::Repeat;
-
-/// An object as the server holds it (or, in a dry-run, would hold it), and what it said beside.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    pub object: Value,
-    pub warnings: Vec<String>,
-}
+use crate::call::{Call, Content, Persistence, Repeat, Reply};
+use crate::cluster::{Answer, Cluster};
+use crate::error::Error;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
@@ -39,17 +36,11 @@ pub struct Apply<'a> {
     pub persistence: Persistence,
 }
 
-/// What to do where another manager holds a field with another value.
+/// What to do where another manager owns a field with another value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflicts {
     Force,
     Refuse,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Persistence {
-    DryRun,
-    Write,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,10 +77,9 @@ impl Cluster {
     pub async fn get(&self, at: &Location) -> Result<Found, Error> {
         let call = Call::get(at.address()?);
         let reply = self.send(&call).await?;
-        match missing(at, &reply) {
-            None => Ok(Found::Object(self.answer(&call, reply)?)),
-            Some(Missing::Object(status)) => Ok(Found::Absent(status)),
-            Some(Missing::Path(status)) => Ok(Found::NotServed(status)),
+        match absence(at, &reply) {
+            Some(found) => Ok(found),
+            None => Ok(Found::Object(self.object_of(&call, reply)?)),
         }
     }
 
@@ -99,22 +89,27 @@ impl Cluster {
             Conflicts::Force => "true",
             Conflicts::Refuse => "false",
         };
-        let mut call = Call::new(Method::PATCH, at.address()?)
+        let call = Call::patch(at, Content::Apply, apply.body.clone())?
             .query("fieldManager", apply.manager)
             .query("force", force)
             .query("fieldValidation", "Strict")
-            .body(Content::Apply, apply.body.clone());
-        if apply.persistence == Persistence::DryRun {
-            call = call.query("dryRun", "All");
-        }
-        call.repeat = Repeat::Harmless;
+            .persistence(apply.persistence);
         let reply = self.send(&call).await?;
         // A server that ignores the condition would take the object over by force.
         if is_creation(apply.body) && reply.is_success() && reply.status != 201 {
             let (host, request) = (self.server(), call.label());
             return Err(Error::NotCreated { host, request, code: reply.status });
         }
-        self.answer(&call, reply)
+        self.object_of(&call, reply)
+    }
+
+    /// What is there after a write that failed with this error. `None` where the write was certainly
+    /// not applied, where the user asked to stop, and where the server does not answer.
+    pub async fn read_after_ambiguous_write(&self, at: &Location, error: &Error) -> Option<Found> {
+        if !error.may_be_done() || error.is_interrupt() {
+            return None;
+        }
+        self.until(Instant::now() + CONFIRMATION).get(at).await.ok()
     }
 
     pub async fn delete(&self, at: &Location, deletion: &Deletion<'_>) -> Result<Deleted, Error> {
@@ -135,55 +130,32 @@ impl Cluster {
         });
         let mut call = Call::new(Method::DELETE, at.address()?).body(Content::Json, options);
         call.repeat = Repeat::Harmless;
-        let reply = match self.send(&call).await {
-            Ok(reply) => reply,
-            Err(error) => return self.doubted(at, deletion, error).await,
-        };
-        match missing(at, &reply) {
-            Some(Missing::Object(status)) => return Ok(Deleted::Absent(status)),
-            Some(Missing::Path(status)) => return Ok(Deleted::NotServed(status)),
-            None if reply.status == 409 => {
-                let found = self.get(at).await?;
-                return standing(found, deletion, Error::Refused(Box::new(reply.refusal())));
+        let (found, error) = match self.send(&call).await {
+            Ok(reply) if reply.status == 409 => {
+                (Some(self.get(at).await?), Error::Refused(Box::new(reply.refusal())))
             }
-            None => {}
-        }
-        let answer = match self.answer(&call, reply) {
-            Ok(answer) => answer,
-            Err(error) => return self.doubted(at, deletion, error).await,
+            Ok(reply) => match (absence(at, &reply), self.object_of(&call, reply)) {
+                (_, Ok(answer)) if answer.object["kind"] == "Status" => return Ok(Deleted::Done),
+                (_, Ok(answer)) => return Ok(Deleted::Going(answer.object)),
+                (Some(found), Err(error)) => (Some(found), error),
+                (None, Err(error)) => (self.read_after_ambiguous_write(at, &error).await, error),
+            },
+            Err(error) => (self.read_after_ambiguous_write(at, &error).await, error),
         };
-        if answer.object["kind"] == "Status" {
-            return Ok(Deleted::Done);
-        }
-        Ok(Deleted::Going(answer.object))
-    }
-
-    /// A deletion that may have been carried out though nobody said so.
-    async fn doubted(
-        &self,
-        at: &Location,
-        deletion: &Deletion<'_>,
-        error: Error,
-    ) -> Result<Deleted, Error> {
-        match self.aftermath(at, &error).await {
-            Some(found) => standing(found, deletion, error),
+        match found {
+            Some(found) => judge_deletion(found, deletion, error),
             None => Err(error),
         }
     }
-
-    pub(crate) fn answer(&self, call: &Call, reply: Reply) -> Result<Answer, Error> {
-        let object: Value = self.decode(call, &reply)?;
-        if !object.is_object() {
-            return Err(self.bad_answer(call, BadAnswer::Shape));
-        }
-        Ok(Answer { object, warnings: reply.warnings })
-    }
 }
+
+/// A write had its time already; whoever waits for its end waits no second time.
+const CONFIRMATION: Duration = Duration::from_secs(10);
 
 /// What became of a deletion that was not answered well, as the object itself tells: a 409 says
 /// either that the uid is another's or that the object is already going (a namespace answers so), and
 /// a server that failed says nothing.
-fn standing(found: Found, deletion: &Deletion<'_>, error: Error) -> Result<Deleted, Error> {
+fn judge_deletion(found: Found, deletion: &Deletion<'_>, error: Error) -> Result<Deleted, Error> {
     Ok(match found {
         Found::Absent(status) => Deleted::Absent(status),
         Found::NotServed(status) => Deleted::NotServed(status),
@@ -200,19 +172,14 @@ fn standing(found: Found, deletion: &Deletion<'_>, error: Error) -> Result<Delet
     })
 }
 
-enum Missing {
-    Object(Status),
-    Path(Status),
-}
-
-/// Of a 404, who is missing: the server names the object only when it looked for it.
-fn missing(at: &Location, reply: &Reply) -> Option<Missing> {
+/// What a 404 says of the object: the server names it only when it looked for it.
+fn absence(at: &Location, reply: &Reply) -> Option<Found> {
     if reply.status != 404 {
         return None;
     }
     let status = reply.refusal();
-    let ours = status.reason == "NotFound" && status.details.name == at.name;
-    Some(if ours { Missing::Object(status) } else { Missing::Path(status) })
+    let is_ours = status.reason == "NotFound" && status.details.name == at.name;
+    Some(if is_ours { Found::Absent(status) } else { Found::NotServed(status) })
 }
 
 #[cfg(test)]
@@ -221,14 +188,14 @@ mod tests {
     use k8sconnect_core::identity::Gvk;
 
     use super::*;
-    use crate::kinds::{Kind, Scope};
+    use crate::address::{Kind, Scope};
 
-    fn judged(body: &str) -> Option<Missing> {
+    fn judged(body: &str) -> Option<Found> {
         let gvk = Gvk::new("v1", "ConfigMap");
         let kind = Kind { gvk, plural: "configmaps".into(), scope: Scope::Namespaced };
         let at = Location { kind, namespace: None, name: "web".into() };
         let body = Bytes::copy_from_slice(body.as_bytes());
-        missing(&at, &Reply { status: 404, warnings: vec![], body })
+        absence(&at, &Reply { status: 404, warnings: vec![], body, retry_after: None })
     }
 
     #[test]
@@ -237,9 +204,9 @@ mod tests {
             let details = json!({ "name": name, "kind": "configmaps" });
             json!({ "kind": "Status", "reason": "NotFound", "code": 404, "details": details })
         };
-        assert!(matches!(judged(&named("web").to_string()), Some(Missing::Object(_))));
-        assert!(matches!(judged(&named("other").to_string()), Some(Missing::Path(_))));
-        assert!(matches!(judged(&named("").to_string()), Some(Missing::Path(_))));
-        assert!(matches!(judged("404 page not found\n"), Some(Missing::Path(_))));
+        assert!(matches!(judged(&named("web").to_string()), Some(Found::Absent(_))));
+        assert!(matches!(judged(&named("other").to_string()), Some(Found::NotServed(_))));
+        assert!(matches!(judged(&named("").to_string()), Some(Found::NotServed(_))));
+        assert!(matches!(judged("404 page not found\n"), Some(Found::NotServed(_))));
     }
 }

@@ -3,18 +3,16 @@
 //! A dry-run can be answered, be refused, be too early, or find another object in the way. Which
 //! of these it is, is told by code and causes; what follows from it is the core's to judge.
 
-use http::Method;
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::rejection::{Rejection, Status};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::address::Location;
-use crate::call::{Call, Content};
-use crate::cluster::Cluster;
+use crate::address::{Kind, Location};
+use crate::call::{Call, Persistence};
+use crate::cluster::{Answer, Cluster};
 use crate::error::Error;
-use crate::kinds::{Kind, Served};
-use crate::objects::{Answer, Apply, Conflicts, Found, Persistence};
-use crate::retry::Repeat;
+use crate::kinds::Served;
+use crate::objects::{Apply, Conflicts, Found};
 
 /// Whether the kind of an object can be addressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,17 +85,10 @@ impl Cluster {
         uid: &str,
         operations: &[Value],
     ) -> Result<Observation, Error> {
-        let guard = json!({"op": "test", "path": "/metadata/uid", "value": uid});
-        let patch: Vec<_> = [guard].into_iter().chain(operations.iter().cloned()).collect();
-        let mut call = Call::new(Method::PATCH, at.address()?)
+        let call = Call::json_patch(at, &uid.into(), operations.iter().cloned(), None)?
             .query("fieldManager", manager)
-            .query("dryRun", "All")
-            .body(Content::JsonPatch, patch.into());
-        call.repeat = Repeat::Harmless;
-        let answer = match self.send(&call).await {
-            Ok(reply) => self.answer(&call, reply),
-            Err(error) => Err(error),
-        };
+            .persistence(Persistence::DryRun);
+        let answer = self.send_for_object(&call).await;
         self.sorted(at, answer).await
     }
 
@@ -117,21 +108,19 @@ impl Cluster {
             }
             Err(error) => return Err(error),
         };
-        match status.rejection() {
-            Rejection::NamespaceMissing => {
-                let name = at.namespace.clone().unwrap_or_default();
-                Ok(Observation::NotYet(NotYet::Namespace { name }))
+        let name = || at.namespace.clone().unwrap_or_default();
+        let not_yet = match status.rejection() {
+            Rejection::NamespaceMissing => NotYet::Namespace { name: name() },
+            Rejection::NamespaceGoing => NotYet::NamespaceGoing { name: name(), status },
+            Rejection::WebhookUnreachable => NotYet::Webhook { status },
+            Rejection::Conflict => {
+                return match self.get(at).await? {
+                    Found::Object(answer) => Ok(Observation::Exists(answer.object)),
+                    _ => Ok(Observation::Refused(status)),
+                };
             }
-            Rejection::NamespaceGoing => {
-                let name = at.namespace.clone().unwrap_or_default();
-                Ok(Observation::NotYet(NotYet::NamespaceGoing { name, status }))
-            }
-            Rejection::WebhookUnreachable => Ok(Observation::NotYet(NotYet::Webhook { status })),
-            Rejection::Conflict => match self.get(at).await? {
-                Found::Object(answer) => Ok(Observation::Exists(answer.object)),
-                _ => Ok(Observation::Refused(status)),
-            },
-            _ => Ok(Observation::Refused(status)),
-        }
+            _ => return Ok(Observation::Refused(status)),
+        };
+        Ok(Observation::NotYet(not_yet))
     }
 }

@@ -4,11 +4,10 @@
 use k8sconnect_core::identity::Gvk;
 use serde_json::Value;
 
-use crate::address::Location;
+use crate::address::{Kind, Location, Scope, group_version_path};
 use crate::call::Call;
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::kinds::{Kind, Scope, group_version_path};
 
 /// A published document has the schemas of all kinds of a group version.
 const LARGEST_DOCUMENT: usize = 64 << 20;
@@ -17,11 +16,9 @@ impl Cluster {
     /// The schema by its definition or, for those who may not read that, as it is published, which
     /// is a little later. `None` if neither has it.
     pub async fn schema(&self, kind: &Kind) -> Result<Option<Value>, Error> {
-        let definitions = Kind {
-            gvk: Gvk::definition(),
-            plural: "customresourcedefinitions".into(),
-            scope: Scope::Cluster,
-        };
+        let gvk = Gvk::definition();
+        let plural = "customresourcedefinitions".into();
+        let definitions = Kind { gvk, plural, scope: Scope::Cluster };
         let at = Location { kind: definitions, namespace: None, name: kind.definition_name() };
         let defined = self.document(at.address()?).await?;
         if let Some(schema) = defined.as_ref().and_then(|it| defined_in(it, &kind.gvk)) {

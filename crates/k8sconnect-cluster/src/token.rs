@@ -1,17 +1,14 @@
 //! Asking for a token of a service account.
 
 use http::Method;
-use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::rejection::Status;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::address::Location;
-use crate::call::{Call, Content};
+use crate::address::{Kind, Location, Scope};
+use crate::call::{Call, Content, Repeat};
 use crate::cluster::Cluster;
 use crate::error::Error;
-use crate::kinds::{Kind, Scope};
-use crate::retry::Repeat;
 use crate::secret::Secret;
 
 /// Whose token, for whom, and for how long. What is left out, the server chooses.
@@ -48,8 +45,7 @@ struct Granted {
 
 impl Cluster {
     pub async fn request_token(&self, request: &TokenRequest<'_>) -> Result<Token, Error> {
-        let gvk = Gvk::new("v1", "ServiceAccount");
-        let kind = Kind { gvk, plural: "serviceaccounts".into(), scope: Scope::Namespaced };
+        let kind = Kind::built_in("v1", "ServiceAccount", "serviceaccounts", Scope::Namespaced);
         let namespace = Some(request.namespace.to_owned());
         let account = Location { kind, namespace, name: request.account.to_owned() };
         let mut spec = json!({ "audiences": request.audiences });

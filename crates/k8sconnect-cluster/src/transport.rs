@@ -1,4 +1,4 @@
-//! The HTTP client below everything, and its one connection.
+//! The HTTP client of a cluster, and its one connection.
 //!
 //! A pooled client cannot know that a server speaks HTTP/2 before it has connected, so fifty
 //! requests at once would open fifty connections. Here the first connection is made alone, the
@@ -7,86 +7,86 @@
 //! speaks HTTP/1.1 is spoken to in that.
 //!
 //! Answers are not asked for compressed: the server compresses only what is larger than 128 KiB,
-//! which single objects never are, and lists are asked for in pages.
+//! which single objects never are, and lists are asked for in pages. Not here: which requests are
+//! repeated (`retry`), and how a connection is opened (`connector`).
 
 use std::error::Error as StdError;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::{Request, Response, Uri};
-use http_body_util::Full;
+use http::header::{DATE, RETRY_AFTER};
+use http::{HeaderMap, Request, Response, Uri};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper_rustls::{DefaultServerNameResolver, FixedServerNameResolver, HttpsConnector};
-use hyper_rustls::{MaybeHttpsStream, ResolveServerName};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::Connection as _;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::pki_types::ServerName;
+use k8sconnect_core::time;
 use tokio::sync::OnceCell;
-use tokio::time::{Instant, timeout};
-use tower_service::Service;
+use tower::service_fn;
+use tower::util::BoxCloneSyncService;
 
+use crate::call::Reply;
 use crate::connection::{ClientCertificate, Connection};
+use crate::connector::{Connector, Stream};
 use crate::credentials::Credential;
-use crate::error::{ConnectionError, InvalidValue, NetworkError};
-use crate::retry::Failure;
-use crate::route::{self, Route, Silence};
-use crate::tls;
+use crate::error::{ConnectionError, Known, NetworkError};
+use crate::warnings::warnings;
 
-/// The client of a connection, and the one for a certificate that a plugin brought: another
-/// certificate needs other connections.
+/// How an attempt failed to bring a reply.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The request did not leave, or the server said that it did not take it.
+    Unsent(NetworkError),
+    /// It may have arrived; the answer did not.
+    Lost(NetworkError),
+    /// No answer in the time an attempt may take.
+    Late,
+    /// The answer has more bytes than this.
+    TooMuch(usize),
+}
+
+/// The client for the latest client certificate: a plugin may bring one, and another certificate
+/// needs other connections.
 pub(crate) struct Transports {
     connection: Connection,
-    own: Arc<Transport>,
-    brought: Mutex<Option<(ClientCertificate, Arc<Transport>)>>,
+    latest: Mutex<(Option<ClientCertificate>, Arc<Transport>)>,
 }
 
 impl Transports {
     pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
-        let own = Transport::new(connection, connection.tls.identity.as_ref())?;
-        Ok(Self { connection: connection.clone(), own: Arc::new(own), brought: Mutex::default() })
+        let identity = connection.tls.identity.clone();
+        let transport = Arc::new(Transport::new(connection, identity.as_ref())?);
+        Ok(Self { connection: connection.clone(), latest: Mutex::new((identity, transport)) })
     }
 
     pub(crate) fn of(&self, credential: &Credential) -> Result<Arc<Transport>, ConnectionError> {
-        let Some(identity) = &credential.identity else {
-            return Ok(self.own.clone());
-        };
-        let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*brought {
-            Some((known, transport)) if known == identity => Ok(transport.clone()),
-            _ => {
-                let transport = Arc::new(Transport::new(&self.connection, Some(identity))?);
-                *brought = Some((identity.clone(), transport.clone()));
-                Ok(transport)
-            }
+        let identity = credential.identity.as_ref().or(self.connection.tls.identity.as_ref());
+        let mut latest = lock(&self.latest);
+        if latest.0.as_ref() != identity {
+            let transport = Arc::new(Transport::new(&self.connection, identity)?);
+            *latest = (identity.cloned(), transport);
         }
+        Ok(latest.1.clone())
     }
 }
 
 pub(crate) struct Transport {
-    connector: HttpsConnector<Route>,
-    route: Route,
-    server: Uri,
-    client: OnceCell<Client<Handover, Full<Bytes>>>,
+    connector: Arc<Connector>,
+    /// The attempt to connect that is being made, or has succeeded. Requests that wait for the same
+    /// attempt share its failure; a request that comes later makes another attempt.
+    opening: Mutex<Arc<Opening>>,
     /// Whether the server is shown a certificate.
     shows_certificate: bool,
-    /// Whether it has answered, which it does not if it takes offence at that.
+    /// Whether it has answered, which it does not if it refuses the certificate.
     has_answered: AtomicBool,
-    /// How long the first connection may take.
-    patience: Duration,
-    /// When it last came to nothing, and why. Whoever waited has done so for all who came meanwhile:
-    /// each of them would only wait as long, one after the other. For silence he has done so for
-    /// all who ask within the time that he waited.
-    in_vain: Mutex<Option<(Instant, NetworkError)>>,
 }
 
-type Stream = MaybeHttpsStream<route::Stream>;
+type Opening = OnceCell<Result<Http, NetworkError>>;
+type Http = Client<BoxCloneSyncService<Uri, Stream, Known>, Full<Bytes>>;
 
-const HANDSHAKE_LIMIT: Duration = Duration::from_secs(20);
 /// A load balancer that forgot the connection says nothing; pings notice.
 const PING_EVERY: Duration = Duration::from_secs(20);
 const PING_LIMIT: Duration = Duration::from_secs(15);
@@ -98,39 +98,21 @@ impl Transport {
         connection: &Connection,
         identity: Option<&ClientCertificate>,
     ) -> Result<Self, ConnectionError> {
-        let server = connection.host.uri("/").map_err(|_| InvalidValue::NotUrl.of("server"))?;
-        let names: Arc<dyn ResolveServerName + Send + Sync> = match &connection.tls.server_name {
-            None => Arc::new(DefaultServerNameResolver::default()),
-            Some(name) => {
-                let name = ServerName::try_from(name.clone())
-                    .map_err(|_| InvalidValue::ServerName.of("tls-server-name"))?;
-                Arc::new(FixedServerNameResolver::new(name))
-            }
-        };
-        let config = tls::client_config(&connection.tls, identity)?;
-        let route = Route::to(&server, connection.proxy.as_ref(), &connection.tls)?;
-        let connector = HttpsConnector::new(route.clone(), config, false, names);
-        let (client, in_vain) = (OnceCell::new(), Mutex::default());
         Ok(Self {
-            connector,
-            route,
-            server,
-            client,
+            connector: Arc::new(Connector::new(connection, identity)?),
+            opening: Mutex::default(),
             shows_certificate: identity.is_some(),
             has_answered: AtomicBool::new(false),
-            patience: HANDSHAKE_LIMIT,
-            in_vain,
         })
     }
 
-    /// Connects first if nobody has, and tells `leaves` when the request is on its way.
+    /// Connects first if nobody has, and notes in `leaves` when the request is on its way.
     pub(crate) async fn send(
         &self,
         request: Request<Full<Bytes>>,
         leaves: &AtomicBool,
     ) -> Result<Response<Incoming>, Failure> {
-        let came = Instant::now();
-        let client = self.client.get_or_try_init(|| self.open(came)).await?;
+        let client = self.client().await.map_err(Failure::Unsent)?;
         leaves.store(true, Ordering::Relaxed);
         match client.request(request).await {
             Ok(response) => {
@@ -138,7 +120,7 @@ impl Transport {
                 Ok(response)
             }
             Err(error) => {
-                let cause = self.cause(&error);
+                let cause = self.place(NetworkError::of(&error));
                 Err(match error.is_connect() || was_turned_away(&error) {
                     true => Failure::Unsent(cause),
                     false => Failure::Lost(cause),
@@ -147,44 +129,32 @@ impl Transport {
         }
     }
 
-    fn cause(&self, error: &(dyn StdError + 'static)) -> NetworkError {
-        let cause = NetworkError::of(error);
-        match self.shows_certificate && !self.has_answered.load(Ordering::Relaxed) {
-            true => cause.after_certificate(),
-            false => cause,
+    async fn client(&self) -> Result<Http, NetworkError> {
+        let opening = lock(&self.opening).clone();
+        let opened = opening.get_or_init(|| self.open()).await;
+        if opened.is_err() {
+            let mut current = lock(&self.opening);
+            if Arc::ptr_eq(&current, &opening) {
+                *current = Arc::default();
+            }
         }
+        opened.clone()
     }
 
-    async fn open(&self, came: Instant) -> Result<Client<Handover, Full<Bytes>>, Failure> {
-        if let Some((when, cause)) = &*self.in_vain() {
-            if cause.is_silence() && when.elapsed() < self.patience {
-                return Err(Failure::Remembered(cause.clone()));
-            }
-            if *when >= came {
-                return Err(Failure::Unsent(cause.clone()));
-            }
-        }
-        self.route.set_out();
-        let connecting = self.connector.clone().call(self.server.clone());
-        let connected = match timeout(self.patience, connecting).await {
-            Ok(connected) => {
-                connected.map_err(|error| self.route.place(self.cause(error.as_ref())))
-            }
-            Err(_) => Err(match self.route.silence() {
-                Silence::Nobody => NetworkError::NotAccepted,
-                Silence::Proxy(proxy) => {
-                    NetworkError::Proxy(proxy, Box::new(NetworkError::NoAnswer))
-                }
-                Silence::Server => NetworkError::NoAnswer,
-            }),
-        };
-        let stream = connected.map_err(|cause| {
-            *self.in_vain() = Some((Instant::now(), cause.clone()));
-            Failure::Unsent(cause)
-        })?;
+    async fn open(&self) -> Result<Http, NetworkError> {
+        let stream = self.connector.connect().await.map_err(|cause| self.place(cause))?;
         let http2 = stream.connected().is_negotiated_h2();
-        let ready = Arc::new(Mutex::new(Some(stream)));
-        let connector = Handover { connector: self.connector.clone(), ready };
+        let (ready, connector) = (Arc::new(Mutex::new(Some(stream))), self.connector.clone());
+        // A connector whose first connection is already there.
+        let handover = service_fn(move |_: Uri| {
+            let (ready, connector) = (lock(&ready).take(), connector.clone());
+            async move {
+                match ready {
+                    Some(stream) => Ok(stream),
+                    None => connector.connect().await.map_err(Known),
+                }
+            }
+        });
         Ok(Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -192,12 +162,19 @@ impl Transport {
             .http2_keep_alive_interval(PING_EVERY)
             .http2_keep_alive_timeout(PING_LIMIT)
             .http2_max_header_list_size(LARGEST_HEADERS)
-            .build(connector))
+            .build(BoxCloneSyncService::new(handover)))
     }
 
-    fn in_vain(&self) -> MutexGuard<'_, Option<(Instant, NetworkError)>> {
-        self.in_vain.lock().unwrap_or_else(PoisonError::into_inner)
+    fn place(&self, cause: NetworkError) -> NetworkError {
+        match self.shows_certificate && !self.has_answered.load(Ordering::Relaxed) {
+            true => cause.after_certificate(),
+            false => cause,
+        }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the server said that it has not begun with a request: a server that rolls over winds its
@@ -210,36 +187,43 @@ fn was_turned_away(error: &(dyn StdError + 'static)) -> bool {
     })
 }
 
-/// A connector whose first connection is already there.
-#[derive(Clone)]
-struct Handover {
-    connector: HttpsConnector<Route>,
-    ready: Arc<Mutex<Option<Stream>>>,
+/// A response, read to its end. A server that never stops sending costs `largest` bytes of memory and
+/// no more. How long the reading may take is for the caller to judge.
+pub(crate) async fn read(response: Response<Incoming>, largest: usize) -> Result<Reply, Failure> {
+    let (head, mut incoming) = response.into_parts();
+    let mut body = Vec::new();
+    while let Some(frame) = incoming.frame().await {
+        let frame = frame.map_err(|error| Failure::Lost(NetworkError::of(&error)))?;
+        // Trailers are no data.
+        let data = frame.into_data().unwrap_or_default();
+        if body.len() + data.len() > largest {
+            return Err(Failure::TooMuch(largest));
+        }
+        body.extend_from_slice(&data);
+    }
+    let retry_after = retry_after(&head.headers, SystemTime::now());
+    let warnings = warnings(&head.headers);
+    Ok(Reply { status: head.status.as_u16(), warnings, body: body.into(), retry_after })
 }
 
-impl Service<Uri> for Handover {
-    type Response = Stream;
-    type Error = Box<dyn std::error::Error + Send + Sync>;
-    type Future = Pin<Box<dyn Future<Output = Result<Stream, Self::Error>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.connector.poll_ready(context)
-    }
-
-    fn call(&mut self, server: Uri) -> Self::Future {
-        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match ready {
-            Some(stream) => Box::pin(std::future::ready(Ok(stream))),
-            None => {
-                let connecting = self.connector.call(server);
-                Box::pin(async { timeout(HANDSHAKE_LIMIT, connecting).await? })
-            }
+/// For how long to wait before asking again: so many seconds, or until a time. That is the server's
+/// own, or that of whoever stands before it, and so is the one to subtract from it.
+fn retry_after(headers: &HeaderMap, here: SystemTime) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let asked = text(RETRY_AFTER)?;
+    match asked.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => {
+            let now = text(DATE).and_then(time::parse_http).unwrap_or(here);
+            Some(time::parse_http(asked)?.duration_since(now).unwrap_or_default())
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::Instant;
+
     use super::*;
     use crate::error::Proxy;
 
@@ -254,14 +238,15 @@ mod tests {
             connection.host = "https://127.0.0.1:6443".parse().unwrap();
             connection.proxy = Some(format!("{scheme}://joe:hunter2@{address}").into());
         }
-        let transport = Transport::new(&connection, None).unwrap();
-        (listener, Transport { patience: PATIENCE, ..transport })
+        let mut transport = Transport::new(&connection, None).unwrap();
+        Arc::get_mut(&mut transport.connector).unwrap().limit = PATIENCE;
+        (listener, transport)
     }
 
     async fn cause(transport: &Transport) -> NetworkError {
         let request = Request::new(Full::default());
         match transport.send(request, &AtomicBool::default()).await.unwrap_err() {
-            Failure::Unsent(cause) | Failure::Remembered(cause) => cause,
+            Failure::Unsent(cause) => cause,
             other => panic!("{other:?}"),
         }
     }
@@ -309,19 +294,22 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn a_server_that_comes_to_itself_is_asked_again() {
-        let (_listener, transport) = to_nobody(None);
-        assert_eq!(cause(&transport).await, NetworkError::NoAnswer);
-        let began = Instant::now();
-        assert_eq!(cause(&transport).await, NetworkError::NoAnswer);
-        assert!(began.elapsed() < PATIENCE);
-        let request = Request::new(Full::default());
-        let remembered = transport.send(request, &AtomicBool::default()).await.unwrap_err();
-        assert!(matches!(remembered, Failure::Remembered(_)), "{remembered:?}");
-        tokio::time::sleep(PATIENCE).await;
-        let began = Instant::now();
-        assert_eq!(cause(&transport).await, NetworkError::NoAnswer);
-        assert!(began.elapsed() >= PATIENCE, "it was given another chance");
+    #[test]
+    fn a_server_says_how_long_to_wait_in_seconds_or_by_the_clock() {
+        let here = SystemTime::UNIX_EPOCH + Duration::from_secs(10);
+        let asked = |retry: &'static str, date: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, http::HeaderValue::from_static(retry));
+            if let Some(date) = date {
+                headers.insert(DATE, http::HeaderValue::from_static(date));
+            }
+            retry_after(&headers, here).map(|wait| wait.as_secs())
+        };
+        assert_eq!(asked("7", None), Some(7));
+        assert_eq!(asked("Thu, 01 Jan 1970 00:00:15 GMT", None), Some(5));
+        let date = "Thu, 01 Jan 1970 00:00:12 GMT";
+        assert_eq!(asked("Thu, 01 Jan 1970 00:00:15 GMT", Some(date)), Some(3), "by its own clock");
+        assert_eq!(asked("Thu, 01 Jan 1970 00:00:01 GMT", None), Some(0), "past");
+        assert_eq!(asked("soon", None), None);
     }
 }

@@ -23,20 +23,14 @@ pub(crate) fn warnings(headers: &HeaderMap) -> Vec<String> {
 
 /// `code agent "text"`, then perhaps a quoted date and a comma.
 fn parse(input: &[u8]) -> Option<(&[u8], String, &[u8])> {
-    let input = input.trim_ascii_start();
-    let (code, rest) = word(input)?;
-    let (_agent, rest) = word(rest)?;
-    let (text, mut rest) = quoted(rest)?;
+    let mut words = input.trim_ascii_start().splitn(3, |byte| *byte == b' ');
+    let (code, _agent, rest) = (words.next()?, words.next()?, words.next()?);
+    let (text, mut rest) = quoted(rest.trim_ascii_start())?;
     if let Some((_date, tail)) = quoted(rest.trim_ascii_start()) {
         rest = tail;
     }
     let rest = rest.trim_ascii_start();
     Some((code, text, rest.strip_prefix(b",").unwrap_or(rest)))
-}
-
-fn word(input: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = input.iter().position(|byte| *byte == b' ')?;
-    (end > 0).then(|| (&input[..end], input[end..].trim_ascii_start()))
 }
 
 fn quoted(input: &[u8]) -> Option<(String, &[u8])> {

@@ -3,12 +3,13 @@
 //! A [`Follow`] reads the object once and then watches it from there, so that nothing in between
 //! is missed: it resumes where a stream ended, reads anew where the server has forgotten that
 //! point (410), and only where watching is not allowed does it read again and again. Waiting is
-//! then a loop over what is seen, with no pause of its own. It ends by itself at the deadline of the
+//! then a loop over what is seen. Whatever brought nothing is followed by a pause that grows, so that
+//! a server that fails every watch is not asked without end. It ends by itself at the deadline of the
 //! handle that it was begun with, and when the user asks to stop.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
+use bytes::BytesMut;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use k8sconnect_core::rejection::Status;
@@ -16,12 +17,12 @@ use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep};
 
-use crate::address::{Location, Within};
-use crate::call::{Call, LARGEST_ANSWER};
-use crate::cluster::{Cluster, Opened};
+use crate::address::Location;
+use crate::call::{Call, LARGEST_ANSWER, Reply};
+use crate::cluster::Cluster;
 use crate::error::{Error, Excess};
-use crate::list::{Detail, Selection};
 use crate::objects::Found;
+use crate::retry::Answered;
 
 /// How an object was last seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,33 +50,32 @@ pub struct Follow<'a> {
     at: &'a Location,
     state: State,
     pause: Duration,
+    may_watch: bool,
 }
 
 enum State {
     /// Read before anything else.
     Unknown,
-    /// Known up to a version, not watching.
-    Known(String),
+    /// Watching failed or brought nothing, or is not possible; read again after a pause.
+    Fruitless,
+    /// Known up to a version, not watching. An absent object has no version: it is watched from now
+    /// on, and the server begins with what it has by then.
+    Known(Option<String>),
     Watching {
-        version: String,
+        version: Option<String>,
         stream: Lines,
     },
-    /// Absent, and no list read yet to watch from.
-    Unlisted,
-    /// Watching brought nothing, or there was no room for it; look again after a pause.
-    Fruitless,
-    /// Watching is forbidden to us.
-    Polling,
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The server ends a watch after a while of its own choosing; asked for, it is predictable.
-pub(crate) const WATCH_SECONDS: &str = "240";
+const SECONDS: &str = "240";
 
 impl Cluster {
     pub fn follow<'a>(&self, at: &'a Location) -> Follow<'a> {
-        Follow { cluster: self.clone(), at, state: State::Unknown, pause: FIRST_PAUSE }
+        let (cluster, state, pause) = (self.clone(), State::Unknown, FIRST_PAUSE);
+        Follow { cluster, at, state, pause, may_watch: true }
     }
 
     /// Waits until the object with this uid is no more: absent, or its name another's.
@@ -132,7 +132,7 @@ impl Follow<'_> {
     async fn step(&mut self) -> Result<Option<Seen>, Error> {
         match &mut self.state {
             State::Unknown => self.look().await.map(Some),
-            State::Fruitless | State::Polling => {
+            State::Fruitless => {
                 let request = || Call::get(self.at.path()).label();
                 if self.cluster.wait(request, sleep(self.pause)).await?.is_none() {
                     return Ok(None);
@@ -140,22 +140,18 @@ impl Follow<'_> {
                 self.pause = (self.pause * 2).min(LONGEST_PAUSE);
                 self.look().await.map(Some)
             }
-            State::Unlisted => self.find().await,
             State::Known(version) => {
                 let version = version.clone();
                 self.open(version).await?;
                 Ok(None)
             }
             State::Watching { version, stream } => match stream.next().await? {
-                Next::Event(event) => {
-                    self.pause = FIRST_PAUSE;
-                    Ok(self.take(event))
-                }
+                Next::Event(event) => Ok(self.take(event)),
                 Next::Late => Ok(None),
                 // Ended or broken, as every watch is sooner or later. One that brought
                 // nothing may have been swallowed on the way, so that a look is due.
                 Next::End => {
-                    self.state = match stream.fruitful {
+                    self.state = match stream.is_fruitful {
                         true => State::Known(version.clone()),
                         false => State::Fruitless,
                     };
@@ -171,82 +167,89 @@ impl Follow<'_> {
             Found::Absent(_) => Seen::Absent,
             Found::NotServed(status) => Seen::NotServed(status),
         };
-        if !matches!(self.state, State::Polling) {
-            self.state = match &seen {
-                Seen::Present(object) => match object["metadata"]["resourceVersion"].as_str() {
-                    Some(version) => State::Known(version.into()),
-                    None => State::Polling,
-                },
-                Seen::Absent => State::Unlisted,
-                Seen::NotServed(_) => State::Fruitless,
-            };
-        }
+        self.state = match &seen {
+            Seen::Present(object) if self.may_watch => State::Known(version_of(object)),
+            Seen::Absent if self.may_watch => State::Known(None),
+            _ => State::Fruitless,
+        };
         Ok(seen)
     }
 
-    /// An absent object has no version to watch from; the list it is not in has.
-    async fn find(&mut self) -> Result<Option<Seen>, Error> {
-        let namespace = self.at.namespace.as_deref().unwrap_or("default");
-        let name = format!("metadata.name={}", self.at.name);
-        let selection = Selection { fields: Some(&name), ..Selection::default() };
-        let within = Within::Namespace(namespace);
-        let listed = self.cluster.list(&self.at.kind, within, selection, Detail::Full).await;
-        match listed {
-            Ok(mut listed) => {
-                self.state = State::Known(listed.resource_version);
-                Ok(listed.items.pop().map(Seen::Present))
-            }
-            Err(error) if unwatchable(error.code()) => {
-                self.state = State::Polling;
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn open(&mut self, version: String) -> Result<(), Error> {
+    async fn open(&mut self, version: Option<String>) -> Result<(), Error> {
         let call = Call::get(self.at.collection_path())
-            .query("watch", "true")
             .query("fieldSelector", format!("metadata.name={}", self.at.name))
-            .query("resourceVersion", &version)
-            .query("allowWatchBookmarks", "true")
-            .query("timeoutSeconds", WATCH_SECONDS);
-        self.state = match self.cluster.open(&call).await? {
-            Some(Opened::Watch(stream)) => State::Watching { version, stream },
-            Some(Opened::Reply(reply)) if reply.status == 410 => State::Unknown,
-            Some(Opened::Reply(reply)) if unwatchable(Some(reply.status)) => State::Polling,
-            Some(Opened::Reply(reply)) => return Err(Error::Refused(Box::new(reply.refusal()))),
+            .query("allowWatchBookmarks", "true");
+        self.state = match self.cluster.watch(call, version.as_deref()).await? {
+            Some(Ok(stream)) => State::Watching { version, stream },
+            Some(Err(reply)) => {
+                self.may_watch = !unwatchable(Some(reply.status));
+                if self.may_watch && reply.status != 410 {
+                    return Err(Error::Refused(Box::new(reply.refusal())));
+                }
+                State::Fruitless
+            }
             None => State::Fruitless,
         };
         Ok(())
     }
 
     /// What an event says of the object; `None` where it says nothing of it.
-    fn take(&mut self, event: Value) -> Option<Seen> {
+    fn take(&mut self, mut event: Value) -> Option<Seen> {
         let State::Watching { version, .. } = &mut self.state else {
             return None;
         };
-        let kind = event["type"].as_str().unwrap_or_default().to_owned();
-        let object = event.get("object").cloned().unwrap_or_default();
-        if let Some(newer) = object["metadata"]["resourceVersion"].as_str() {
-            *version = newer.into();
+        let object = event["object"].take();
+        if let Some(newer) = version_of(&object) {
+            *version = Some(newer);
         }
-        match kind.as_str() {
-            "ADDED" | "MODIFIED" => Some(Seen::Present(object)),
-            "DELETED" => Some(Seen::Absent),
-            "BOOKMARK" => None,
-            // An error event, 410 as a rule: the state must be read anew.
+        let seen = match event["type"].as_str() {
+            Some("ADDED" | "MODIFIED") => Some(Seen::Present(object)),
+            Some("DELETED") => Some(Seen::Absent),
+            Some("BOOKMARK") => None,
+            // An ERROR, with 410 as a rule: the object must be read anew.
             _ => {
-                self.state = State::Unknown;
-                None
+                self.state = State::Fruitless;
+                return None;
             }
-        }
+        };
+        self.pause = FIRST_PAUSE;
+        seen
     }
 }
 
-/// Forbidden to us, or a server that cannot watch this.
+fn version_of(object: &Value) -> Option<String> {
+    object["metadata"]["resourceVersion"].as_str().map(str::to_owned)
+}
+
+/// Whether we may not watch, or the server cannot watch this.
 pub(crate) fn unwatchable(code: Option<u16>) -> bool {
     matches!(code, Some(403..=405))
+}
+
+impl Cluster {
+    /// Watches from a version on, or from now. The inner error is what the server answered instead; `None` where
+    /// no watch comes about.
+    pub(crate) async fn watch(
+        &self,
+        call: Call,
+        version: Option<&str>,
+    ) -> Result<Option<Result<Lines, Reply>>, Error> {
+        let mut call = call.query("watch", "true").query("timeoutSeconds", SECONDS);
+        if let Some(version) = version {
+            call = call.query("resourceVersion", version);
+        }
+        Ok(self.open(&call).await?.map(|(answered, place)| match answered {
+            Answered::Reply(reply) => Err(reply),
+            Answered::Stream(body) => Ok(Lines {
+                cluster: self.clone(),
+                request: call.label(),
+                body,
+                buffer: Buffer::default(),
+                is_fruitful: false,
+                _place: place,
+            }),
+        }))
+    }
 }
 
 /// The JSON documents of a stream, one per line.
@@ -254,10 +257,9 @@ pub(crate) struct Lines {
     cluster: Cluster,
     request: String,
     body: Incoming,
-    buffer: Vec<u8>,
-    ready: VecDeque<Value>,
+    buffer: Buffer,
     /// Whether it has ever brought anything.
-    fruitful: bool,
+    is_fruitful: bool,
     _place: OwnedSemaphorePermit,
 }
 
@@ -271,68 +273,50 @@ pub(crate) enum Next {
 }
 
 impl Lines {
-    /// `place`: the room that the stream takes while it is open.
-    pub(crate) fn new(
-        cluster: Cluster,
-        request: String,
-        body: Incoming,
-        place: OwnedSemaphorePermit,
-    ) -> Self {
-        let (buffer, ready) = (Vec::new(), VecDeque::new());
-        Self { cluster, request, body, buffer, ready, fruitful: false, _place: place }
-    }
-
     pub(crate) async fn next(&mut self) -> Result<Next, Error> {
         loop {
-            if let Some(event) = self.ready.pop_front() {
-                self.fruitful = true;
-                return Ok(Next::Event(event));
+            if let Some(line) = self.buffer.line() {
+                self.is_fruitful = true;
+                return Ok(serde_json::from_slice(&line).map_or(Next::End, Next::Event));
+            }
+            if self.buffer.bytes.len() > LARGEST_ANSWER {
+                let (host, request) = (self.cluster.server(), self.request.clone());
+                let excess = Excess::Event { limit: LARGEST_ANSWER };
+                return Err(Error::TooMuch { host, request, excess });
             }
             let request = || self.request.clone();
-            let data = match self.cluster.wait(request, self.body.frame()).await? {
+            match self.cluster.wait(request, self.body.frame()).await? {
                 None => return Ok(Next::Late),
-                Some(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
-                Some(Some(Err(_)) | None) => return Ok(Next::End),
-            };
-            match events(&mut self.buffer, &data, LARGEST_ANSWER) {
-                Ok(events) => self.ready.extend(events),
-                Err(Broken::NoJson) => return Ok(Next::End),
-                Err(Broken::TooLong) => {
-                    let (host, request) = (self.cluster.server(), self.request.clone());
-                    let excess = Excess::Event { limit: LARGEST_ANSWER };
-                    return Err(Error::TooMuch { host, request, excess });
+                Some(Some(Ok(frame))) => {
+                    self.buffer.bytes.extend(frame.into_data().unwrap_or_default());
                 }
+                Some(Some(Err(_)) | None) => return Ok(Next::End),
             }
         }
     }
 }
 
-/// Why lines cannot be events.
-#[derive(Debug, PartialEq, Eq)]
-enum Broken {
-    NoJson,
-    TooLong,
+/// What has come of a stream and is not taken yet.
+#[derive(Default)]
+struct Buffer {
+    bytes: BytesMut,
+    /// How much of it is known to have no end of a line.
+    searched: usize,
 }
 
-/// Takes the whole lines out of what has come. `buffer` holds the beginning of a line and no end of
-/// one, so that only what is new is searched.
-fn events(buffer: &mut Vec<u8>, new: &[u8], longest: usize) -> Result<Vec<Value>, Broken> {
-    let end = new.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let (whole, rest) = new.split_at(end);
-    if buffer.len() + new.len() > longest {
-        return Err(Broken::TooLong);
-    }
-    buffer.extend_from_slice(whole);
-    let mut events = Vec::new();
-    if end > 0 {
-        let lines = buffer.split(|byte| *byte == b'\n');
-        for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
-            events.push(serde_json::from_slice(line).map_err(|_| Broken::NoJson)?);
+impl Buffer {
+    /// The next whole line that is not empty.
+    fn line(&mut self) -> Option<BytesMut> {
+        while let Some(end) = self.bytes[self.searched..].iter().position(|byte| *byte == b'\n') {
+            let line = self.bytes.split_to(self.searched + end + 1);
+            self.searched = 0;
+            if !line.trim_ascii().is_empty() {
+                return Some(line);
+            }
         }
-        buffer.clear();
+        self.searched = self.bytes.len();
+        None
     }
-    buffer.extend_from_slice(rest);
-    Ok(events)
 }
 
 #[cfg(test)]
@@ -341,26 +325,18 @@ mod tests {
 
     #[test]
     fn an_event_may_come_in_pieces_and_several_in_one() {
-        let mut buffer = Vec::new();
-        assert_eq!(events(&mut buffer, br#"{"type":"ADD"#, 99), Ok(vec![]));
-        assert_eq!(events(&mut buffer, br#"ED"}"#, 99), Ok(vec![]));
-        let found = events(&mut buffer, b"\n{\"type\":\"MODIFIED\"}\n{\"ty", 99).unwrap();
-        assert_eq!(found.iter().map(|it| &it["type"]).collect::<Vec<_>>(), ["ADDED", "MODIFIED"]);
-        assert_eq!(buffer, b"{\"ty");
-        assert_eq!(events(&mut buffer, b"pe\":\"X\"}\n", 99).unwrap()[0]["type"], "X");
-        assert!(buffer.is_empty());
-    }
-
-    #[test]
-    fn what_is_no_json_ends_the_stream() {
-        assert_eq!(events(&mut Vec::new(), b"<html>\n", 99), Err(Broken::NoJson));
-    }
-
-    #[test]
-    fn an_event_beyond_the_limit_is_not_kept() {
-        let mut buffer = Vec::new();
-        assert_eq!(events(&mut buffer, &[b' '; 90], 99), Ok(vec![]));
-        assert_eq!(events(&mut buffer, &[b' '; 10], 99), Err(Broken::TooLong));
-        assert_eq!(buffer.len(), 90);
+        let mut buffer = Buffer::default();
+        let mut lines = |bytes: &[u8]| {
+            buffer.bytes.extend_from_slice(bytes);
+            let lines = std::iter::from_fn(|| buffer.line());
+            lines.map(|line| String::from_utf8_lossy(line.trim_ascii()).into_owned()).collect()
+        };
+        let none: Vec<String> = vec![];
+        assert_eq!(lines(br#"{"type":"ADD"#), none);
+        assert_eq!(lines(br#"ED"}"#), none);
+        let two: Vec<String> = lines(b"\n\n{\"type\":\"MODIFIED\"}\n{\"ty");
+        assert_eq!(two, [r#"{"type":"ADDED"}"#, r#"{"type":"MODIFIED"}"#]);
+        assert_eq!(lines(b"pe\":\"X\"}\n"), [r#"{"type":"X"}"#]);
+        assert_eq!(lines(b"\n"), none);
     }
 }

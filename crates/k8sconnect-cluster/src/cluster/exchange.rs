@@ -1,22 +1,22 @@
 //! One request to the server: its attempts, until there is an answer to go by or no time is left.
 //!
-//! Deadlines, retries and the renewal of credentials live here. Which attempt is followed by another
-//! is judged in `retry`, and what others have learnt of the server in `standing`.
+//! Deadlines, retries and the renewal of credentials are here. Not here: which attempt is followed by
+//! another (`retry`), and what other requests have learnt of the server (`circuit_breaker`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::Method;
+use k8sconnect_core::rejection::Status;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::answer::{self, Attempt};
-use super::{Answered, Cluster, Nobody};
+use super::Cluster;
 use crate::call::{Call, Reply};
 use crate::credentials::Credential;
-use crate::error::{BadAnswer, Error, NetworkError, TlsError};
+use crate::error::{BadAnswer, Error, Excess, NetworkError, TlsError};
 use crate::exec;
-use crate::retry::{Attempts, Ending, Failure};
-use crate::standing::Patience;
+use crate::retry::{Answered, Attempts};
+use crate::transport::{self, Failure};
 
 pub(super) struct Exchange<'a> {
     cluster: &'a Cluster,
@@ -24,11 +24,14 @@ pub(super) struct Exchange<'a> {
     reading: Reading,
     began: Instant,
     /// What one attempt may take at most, and all of them where nobody set a deadline.
-    time: Duration,
-    whose: Patience,
+    limit: Duration,
     attempts: Attempts,
-    renewal: Renewal,
-    arrival: Arrival,
+    /// The last answer that put the request off.
+    put_off: Option<Box<Status>>,
+    /// Whether another credential has been tried.
+    is_renewed: bool,
+    /// Whether an attempt may have reached the server and was not answered.
+    may_have_arrived: bool,
 }
 
 /// What is wanted of an answer.
@@ -39,53 +42,46 @@ pub(super) enum Reading {
     Stream,
 }
 
-/// Whether another credential has been tried.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Renewal {
-    Possible,
-    Done,
-}
+/// How an attempt ended.
+type Ended = Result<Answered, Failure>;
 
-/// Whether one of the attempts may have reached the server, though none was answered.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Arrival {
-    Never,
-    Maybe,
-}
-
-/// The same for what is no read.
+/// What a write may take when nobody set a deadline.
 const WRITE: Duration = Duration::from_secs(60);
-const TELL_AFTER: Duration = Duration::from_secs(5);
+/// After this time the log says that a request is still being tried.
+const LOG_AFTER: Duration = Duration::from_secs(5);
 
 impl<'a> Exchange<'a> {
     pub(super) fn new(cluster: &'a Cluster, call: &'a Call, reading: Reading) -> Self {
         let began = Instant::now();
-        let time = if call.method == Method::GET { cluster.shared.read } else { WRITE };
-        let deadline = cluster.deadline.unwrap_or(began + time);
+        let limit = if call.method == Method::GET { cluster.shared.read } else { WRITE };
+        let deadline = cluster.deadline.unwrap_or(began + limit);
         Self {
             cluster,
             call,
             reading,
             began,
-            time,
-            whose: cluster.deadline.map_or(Patience::Usual, Patience::Until),
-            attempts: Attempts::new(call.repeat, began, deadline),
-            renewal: Renewal::Possible,
-            arrival: Arrival::Never,
+            limit,
+            attempts: Attempts { repeat: call.repeat, started: began, deadline, made: 0 },
+            put_off: None,
+            is_renewed: false,
+            may_have_arrived: false,
         }
     }
 
     pub(super) async fn run(mut self) -> Result<Answered, Error> {
-        if let Some(error) = self.cluster.shared.standing.foregone(self.whose) {
-            let host = self.cluster.host();
-            tracing::debug!(%host, request = self.call.label(), "given up");
-            return Err(error);
-        }
         loop {
-            let credential = self.credential().await?;
+            // Another request may have given the server up since this one was last sent.
+            if let Some(error) = self.cluster.shared.breaker.server_error(self.cluster.deadline) {
+                let host = self.cluster.host();
+                tracing::debug!(%host, request = self.call.label(), "the server's circuit is open");
+                return Err(error);
+            }
+            let by = self.credential_deadline();
+            let current = self.cluster.shared.credentials.current(by);
+            let credential = self.credentials(current).await?;
             let ended = self.attempt(&credential).await?;
             self.note(&ended)?;
-            if let Ok(Attempt { answered: Answered::Reply(reply), .. }) = &ended {
+            if let Ok(Answered::Reply(reply)) = &ended {
                 self.refuse(reply)?;
                 if reply.status == 401 {
                     self.renew(&credential, reply).await?;
@@ -99,33 +95,13 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The credential for the next attempt, within the handle's deadline or what a plugin may take.
-    async fn credential(&mut self) -> Result<Credential, Error> {
-        let asked = Instant::now();
-        let by = self.credential_deadline();
-        let credential = tokio::select! {
-            biased;
-            () = self.cluster.shared.stop.over() => return Err(self.interrupted()),
-            credential = self.cluster.shared.credentials.current(by) => credential?,
-        };
-        self.postpone(asked);
-        Ok(credential)
-    }
-
     /// Gets another credential than the refused one, once.
     async fn renew(&mut self, refused: &Credential, reply: &Reply) -> Result<(), Error> {
         let credentials = &self.cluster.shared.credentials;
-        if self.renewal == Renewal::Possible {
-            let asked = Instant::now();
-            let by = self.credential_deadline();
-            let renewed = tokio::select! {
-                biased;
-                () = self.cluster.shared.stop.over() => return Err(self.interrupted()),
-                renewed = credentials.renew(refused, by) => renewed?,
-            };
-            self.postpone(asked);
-            if renewed {
-                self.renewal = Renewal::Done;
+        if !self.is_renewed {
+            let renewing = credentials.renew(refused, self.credential_deadline());
+            self.is_renewed = self.credentials(renewing).await?;
+            if self.is_renewed {
                 return Ok(());
             }
         }
@@ -134,25 +110,35 @@ impl<'a> Exchange<'a> {
         Err(Error::Unauthorized { host: self.cluster.server(), plugin, status })
     }
 
+    /// Credentials come within the handle's deadline, or within what a plugin may take.
     fn credential_deadline(&self) -> Instant {
         self.cluster.deadline.unwrap_or_else(|| Instant::now() + exec::LIMIT)
     }
 
-    /// Where nobody set a deadline the server has its time, whatever time the credential took.
-    fn postpone(&mut self, asked: Instant) {
+    /// Waits for credentials. Where nobody set a deadline the server has its time, whatever time the
+    /// credentials took.
+    async fn credentials<T>(
+        &mut self,
+        coming: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let asked = Instant::now();
+        let came = tokio::select! {
+            biased;
+            () = self.cluster.shared.stop.over() => return Err(self.interrupted()),
+            came = coming => came?,
+        };
         if self.cluster.deadline.is_none() {
-            self.attempts.postpone(asked.elapsed());
+            self.attempts.started += asked.elapsed();
+            self.attempts.deadline += asked.elapsed();
         }
+        Ok(came)
     }
 
-    /// The outer error is one that no repeating can help; the inner may pass.
-    async fn attempt(
-        &mut self,
-        credential: &Credential,
-    ) -> Result<Result<Attempt, Failure>, Error> {
+    /// An error is one that no other attempt can help.
+    async fn attempt(&mut self, credential: &Credential) -> Result<Ended, Error> {
         let sent = Instant::now();
         let leaves = AtomicBool::new(false);
-        let by = self.attempts.deadline().min(sent + self.time);
+        let by = self.attempts.deadline.min(sent + self.limit);
         let ended = tokio::select! {
             ended = timeout_at(by, self.ask(credential, &leaves)) => match ended {
                 Ok(ended) => ended?,
@@ -160,36 +146,29 @@ impl<'a> Exchange<'a> {
             },
             () = self.stopped(&leaves) => {
                 if leaves.load(Ordering::Relaxed) {
-                    self.attempts.begin();
+                    self.attempts.made += 1;
                 }
                 return Err(self.interrupted());
             }
         };
-        self.attempts.begin();
+        self.attempts.made += 1;
         self.log(&ended, sent.elapsed());
         Ok(ended)
     }
 
-    async fn ask(
-        &self,
-        credential: &Credential,
-        leaves: &AtomicBool,
-    ) -> Result<Result<Attempt, Failure>, Error> {
+    async fn ask(&self, credential: &Credential, leaves: &AtomicBool) -> Result<Ended, Error> {
         let request = self.cluster.request(self.call, credential)?;
         let transport = self.cluster.shared.transports.of(credential)?;
-        let response = match transport.send(request, leaves).await {
-            Ok(response) => response,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        if self.reading == Reading::Stream && response.status().is_success() {
-            let answered = Answered::Stream(response.into_body());
-            return Ok(Ok(Attempt { answered, retry_after: None }));
-        }
-        let read = answer::read(response, self.call.largest).await;
-        read.map_err(|excess| self.cluster.too_much(self.call, excess))
+        Ok(match transport.send(request, leaves).await {
+            Ok(response) if self.reading == Reading::Stream && response.status().is_success() => {
+                Ok(Answered::Stream(response.into_body()))
+            }
+            Ok(response) => transport::read(response, self.call.largest).await.map(Answered::Reply),
+            Err(failure) => Err(failure),
+        })
     }
 
-    /// Waits until the user's wish to stop ends an attempt. A write that has left is heard out.
+    /// Waits until the user's wish to stop ends an attempt. A write that has left is waited for.
     async fn stopped(&self, leaves: &AtomicBool) {
         self.cluster.shared.stop.over().await;
         if self.call.is_write() && leaves.load(Ordering::Relaxed) {
@@ -197,68 +176,67 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Has others know what came of it. An error where they know more.
-    fn note(&mut self, ended: &Result<Attempt, Failure>) -> Result<(), Error> {
-        let standing = &self.cluster.shared.standing;
+    /// Notes what came of an attempt. An error where another request has already waited in vain for
+    /// the group.
+    fn note(&mut self, ended: &Ended) -> Result<(), Error> {
+        let breaker = &self.cluster.shared.breaker;
         match ended {
-            Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.is_passing() => {
-                standing.put_off();
-                standing.closed(&self.call.path, self.whose).map_or(Ok(()), Err)
+            Ok(Answered::Reply(reply)) if reply.puts_off() => {
+                self.put_off = Some(Box::new(reply.refusal()));
+                breaker.put_off();
+                return breaker
+                    .group_error(&self.call.path, self.cluster.deadline)
+                    .map_or(Ok(()), Err);
             }
-            Ok(_) => {
-                standing.served(&self.call.path);
-                Ok(())
-            }
-            Err(Failure::Lost(_) | Failure::Late) => {
-                self.arrival = Arrival::Maybe;
-                Ok(())
-            }
-            Err(Failure::Unsent(_) | Failure::Remembered(_)) => Ok(()),
+            Ok(_) => breaker.served(&self.call.path),
+            Err(Failure::Lost(_) | Failure::Late) => self.may_have_arrived = true,
+            Err(Failure::Unsent(_) | Failure::TooMuch(_)) => {}
         }
+        Ok(())
     }
 
     /// An error for an answer that no other credential and no repeating can help.
     fn refuse(&self, reply: &Reply) -> Result<(), Error> {
-        let host = self.cluster.server();
+        let connection = &self.cluster.shared.connection;
+        let (host, is_encrypted) = (self.cluster.server(), connection.host.is_encrypted());
         let status = || Box::new(reply.refusal());
-        match (reply.status, &self.cluster.shared.nobody) {
-            (401 | 403, Some(Nobody { user })) => {
-                Err(Error::Anonymous { host, user: user.clone(), status: status() })
+        match reply.status {
+            // Over plain HTTP it is a proxy on the way that authenticates, as `kubectl proxy` does.
+            401 | 403 if is_encrypted && connection.is_anonymous() => {
+                Err(Error::Anonymous { host, user: connection.user.clone(), status: status() })
             }
-            (403, None) if self.is_taken_for_nobody(reply) => {
+            403 if is_encrypted && self.is_taken_for_nobody(reply) => {
                 Err(Error::CredentialsIgnored { host, status: status() })
             }
             // No API server asks for this; a proxy does that stands where the server should.
-            (407, _) => Err(self.cluster.bad_answer(self.call, BadAnswer::Status(407))),
-            _ if !self.cluster.host().is_encrypted() && reply.wants_tls() => {
-                let (cause, attempts) =
-                    (NetworkError::Tls(TlsError::WantsTls), self.attempts.made());
+            407 => Err(self.cluster.bad_answer(self.call, BadAnswer::Status(407))),
+            _ if !is_encrypted && reply.wants_tls() => {
+                let (cause, attempts) = (NetworkError::Tls(TlsError::WantsTls), self.attempts.made);
                 Err(Error::Unreachable { host, cause, attempts })
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether the server knows nothing of a login that was sent. The name of whom it took us for
-    /// stands in its words alone.
+    /// Whether the server ignored credentials that were sent. Only its text names the user that it
+    /// took the request for.
     fn is_taken_for_nobody(&self, reply: &Reply) -> bool {
-        self.cluster.host().is_encrypted()
-            && self.cluster.shared.credentials.impersonation().is_empty()
+        self.cluster.shared.credentials.impersonation().is_empty()
             && reply.refusal().message.contains("\"system:anonymous\"")
     }
 
     /// How long to pause before the next attempt; `None` ends it.
-    fn pause_after(&self, ended: &Result<Attempt, Failure>) -> Option<Duration> {
-        let regard = self.cluster.shared.standing.regard(self.whose);
-        self.attempts.pause(ending_of(ended), regard, Instant::now())
+    fn pause_after(&self, ended: &Ended) -> Option<Duration> {
+        let regard = self.cluster.shared.breaker.regard(self.cluster.deadline);
+        self.attempts.pause(ended, regard, Instant::now())
     }
 
     async fn pause(&self, pause: Duration) -> Result<(), Error> {
-        if self.began.elapsed() > TELL_AFTER {
+        if self.began.elapsed() > LOG_AFTER {
             tracing::warn!(
                 host = %self.cluster.host(),
                 request = self.call.label(),
-                attempts = self.attempts.made(),
+                attempts = self.attempts.made,
                 seconds = self.began.elapsed().as_secs(),
                 "trying again"
             );
@@ -271,39 +249,55 @@ impl<'a> Exchange<'a> {
     }
 
     /// What the last attempt comes to.
-    fn end(self, ended: Result<Attempt, Failure>) -> Result<Answered, Error> {
-        let is_out_of_time = self.attempts.may_repeat(ending_of(&ended));
+    fn end(mut self, ended: Ended) -> Result<Answered, Error> {
+        let is_out_of_time = self.attempts.may_repeat(&ended);
         let error = match ended {
-            Ok(Attempt { answered: Answered::Reply(reply), retry_after })
-                if reply.is_passing()
-                    && (self.attempts.made() > 1
-                        || retry_after.is_some_and(|asked| asked >= self.time)) =>
-            {
-                Error::NotReady {
-                    host: self.cluster.server(),
-                    status: Box::new(reply.refusal()),
-                    attempts: self.attempts.made(),
-                    waited: self.began.elapsed(),
-                    asked: retry_after,
+            Ok(Answered::Reply(reply)) => {
+                let asked = reply.retry_after.filter(|asked| *asked >= self.limit);
+                match self.put_off.take() {
+                    Some(status)
+                        if reply.puts_off() && (self.attempts.made > 1 || asked.is_some()) =>
+                    {
+                        self.not_ready(status, reply.retry_after)
+                    }
+                    _ => return Ok(Answered::Reply(reply)),
                 }
             }
-            Ok(Attempt { answered, .. }) => return Ok(answered),
+            Ok(stream) => return Ok(stream),
             Err(failure) => self.failed(failure),
         };
         if is_out_of_time {
-            let standing = &self.cluster.shared.standing;
-            standing.gave_up(&self.call.path, &error, self.began.elapsed(), self.whose);
+            let waited = self.began.elapsed();
+            self.cluster.shared.breaker.gave_up(
+                &self.call.path,
+                &error,
+                waited,
+                self.cluster.deadline,
+            );
         }
         Err(error)
     }
 
-    fn failed(&self, failure: Failure) -> Error {
+    fn not_ready(&self, status: Box<Status>, asked: Option<Duration>) -> Error {
+        let (host, attempts) = (self.cluster.server(), self.attempts.made);
+        Error::NotReady { host, status, attempts, waited: self.began.elapsed(), asked }
+    }
+
+    fn failed(&mut self, failure: Failure) -> Error {
         let (host, request) = (self.cluster.server(), self.call.label());
-        let attempts = self.attempts.made();
-        match failure {
-            Failure::Late => Error::Timeout { host, request, waited: self.began.elapsed() },
-            Failure::Unsent(cause) | Failure::Remembered(cause) | Failure::Lost(cause) => {
-                match self.arrival == Arrival::Maybe && self.call.is_write() {
+        let attempts = self.attempts.made;
+        match (failure, self.put_off.take()) {
+            (Failure::TooMuch(limit), _) => {
+                self.cluster.too_much(self.call, Excess::Answer { limit })
+            }
+            // The earlier answers explain more than the time that ran out on the last attempt. A write
+            // may have been carried out by that one, which a 429 would rule out.
+            (Failure::Late, Some(status)) if !self.call.is_write() || status.code != 429 => {
+                self.not_ready(status, None)
+            }
+            (Failure::Late, _) => Error::Timeout { host, request, waited: self.began.elapsed() },
+            (Failure::Unsent(cause) | Failure::Lost(cause), _) => {
+                match self.may_have_arrived && self.call.is_write() {
                     true => Error::AnswerLost { host, request, cause, attempts },
                     false => Error::Unreachable { host, cause, attempts },
                 }
@@ -313,13 +307,13 @@ impl<'a> Exchange<'a> {
 
     fn interrupted(&self) -> Error {
         let (host, request) = (self.cluster.server(), self.call.label());
-        Error::Interrupted { host, request, attempts: self.attempts.made() }
+        Error::Interrupted { host, request, attempts: self.attempts.made }
     }
 
-    fn log(&self, ended: &Result<Attempt, Failure>, took: Duration) {
+    fn log(&self, ended: &Ended, took: Duration) {
         let status = match ended {
-            Ok(Attempt { answered: Answered::Reply(reply), .. }) => reply.status,
-            Ok(_) => 200,
+            Ok(Answered::Reply(reply)) => reply.status,
+            Ok(Answered::Stream(_)) => 200,
             Err(_) => 0,
         };
         tracing::debug!(
@@ -327,22 +321,9 @@ impl<'a> Exchange<'a> {
             request = self.call.label(),
             status,
             ms = took.as_millis() as u64,
-            attempt = self.attempts.made(),
+            attempt = self.attempts.made,
             failure = ended.as_ref().err().map(tracing::field::debug),
             "request"
         );
-    }
-}
-
-fn ending_of(ended: &Result<Attempt, Failure>) -> Ending<'_> {
-    match ended {
-        Ok(Attempt { answered: Answered::Reply(reply), .. }) if reply.lost_its_leader() => {
-            Ending::LeaderChanged
-        }
-        Ok(Attempt { answered: Answered::Reply(reply), retry_after }) => {
-            Ending::Answered { status: reply.status, retry_after: *retry_after }
-        }
-        Ok(_) => Ending::Answered { status: 200, retry_after: None },
-        Err(failure) => Ending::Failed(failure),
     }
 }

@@ -13,6 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
                     Content-Length: 4\r\n\r\nbusy";
 
+/// The same, for longer than anybody waits.
+const AWAY: &str = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
+                    Retry-After: 3600\r\nContent-Length: 4\r\n\r\nbusy";
+
 /// A server that answers everything with these words, and how often it was asked.
 async fn answering(words: &'static str) -> (Cluster, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -79,25 +83,77 @@ async fn a_dead_server_is_waited_for_once_however_many_objects_there_are() {
 #[tokio::test]
 async fn a_server_that_only_puts_off_is_waited_for_once() {
     let (cluster, asked) = answering(BUSY).await;
-    let (took, errors) = all_ask(&cluster, 30).await;
-    // One after another, ten of a kind would take ten times as long, and ask three times each.
-    assert!(took < PATIENCE * 2, "{took:?} for thirty");
-    let asked = asked.load(Ordering::Relaxed);
-    assert!(asked < 30, "{asked} requests for thirty");
+    let (_, errors) = all_ask(&cluster, 3).await;
     assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
+    assert_eq!(cluster.shared.breaker.hold_open(), 1, "the server's circuit");
+    let before = asked.load(Ordering::Relaxed);
+    let (_, errors) = all_ask(&cluster, 30).await;
+    assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
+    assert_eq!(asked.load(Ordering::Relaxed), before, "it is not asked again");
 }
 
 #[tokio::test]
 async fn a_server_that_has_served_and_puts_off_from_then_on_is_waited_for_once_per_group() {
-    let (cluster, asked) = answering(BUSY).await;
-    cluster.shared.standing.served("/version");
-    let (took, errors) = all_ask(&cluster, 30).await;
-    assert!(took < PATIENCE * 2, "{took:?} for thirty");
+    let (cluster, asked) = answering(AWAY).await;
+    cluster.shared.breaker.served("/version");
+    let (_, errors) = all_ask(&cluster, 3).await;
     assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
+    assert_eq!(cluster.shared.breaker.hold_open(), 3, "one circuit for each group");
     let before = asked.load(Ordering::Relaxed);
-    let (took, _) = all_ask(&cluster, 3).await;
-    assert!(took < PATIENCE / 2, "{took:?} behind them");
-    assert_eq!(asked.load(Ordering::Relaxed) - before, 3, "it may be back");
+    let (_, errors) = all_ask(&cluster, 30).await;
+    assert!(errors.iter().all(|error| matches!(error, Error::NotReady { .. })), "{errors:?}");
+    let asked = asked.load(Ordering::Relaxed) - before;
+    assert!((3..=30).contains(&asked), "{asked} requests for thirty: it may be back");
+}
+
+#[tokio::test]
+async fn a_request_ends_when_another_one_gives_the_server_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    let cluster = impatient(&Connection::to(host.parse().unwrap()));
+    let (call, breaker) = (Call::get("/version"), &cluster.shared.breaker);
+    let closing = async {
+        let (stream, _) = listener.accept().await.unwrap();
+        let (host, cause) = (cluster.server(), NetworkError::Refused);
+        let error = Error::Unreachable { host, cause, attempts: 7 };
+        breaker.gave_up("/", &error, Duration::from_secs(3600), None);
+        drop(stream);
+    };
+    let (ended, ()) = tokio::join!(cluster.send(&call), closing);
+    assert!(matches!(ended, Err(Error::Unreachable { attempts: 7, .. })), "{ended:?}");
+}
+
+/// A server that answers the first request with these words, and no other at all.
+async fn answering_once(words: &'static str) -> Cluster {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.read(&mut [0; 4096]).await;
+            if open.is_empty() {
+                let _ = stream.write_all(words.as_bytes()).await;
+                let _ = stream.shutdown().await;
+            }
+            open.push(stream);
+        }
+    });
+    impatient(&Connection::to(host.parse().unwrap()))
+}
+
+#[tokio::test]
+async fn a_last_attempt_without_an_answer_does_not_hide_what_the_earlier_ones_were_answered() {
+    let cluster = answering_once(BUSY).await;
+    let error = cluster.send(&Call::get("/version")).await.unwrap_err();
+    assert_eq!(error.code(), Some(503), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_write_whose_last_attempt_was_not_answered_may_be_done_whatever_came_before() {
+    const TOO_MANY: &str = "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\n\r\n";
+    let cluster = answering_once(TOO_MANY).await.until(Instant::now() + PATIENCE);
+    let error = cluster.send(&Call::new(Method::POST, "/api/v1/namespaces")).await.unwrap_err();
+    assert!(matches!(error, Error::Timeout { .. }) && error.may_be_done(), "{error:?}");
 }
 
 #[tokio::test]
@@ -230,4 +286,69 @@ async fn an_interrupt_ends_a_write_that_has_not_left() {
     let error = ended.unwrap_err();
     assert!(error.is_interrupt() && !error.may_be_done(), "{error:?}");
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+/// A server that answers a request with what stands behind the first part of it that is listed, and
+/// how often each was asked for.
+async fn serving(
+    answers: &'static [(&'static str, &'static str)],
+) -> (Cluster, Arc<[AtomicUsize]>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    let asked: Arc<[AtomicUsize]> = answers.iter().map(|_| AtomicUsize::new(0)).collect();
+    let count = asked.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = vec![0; 4096];
+            let read = stream.read(&mut request).await.unwrap_or_default();
+            let request = String::from_utf8_lossy(&request[..read]).into_owned();
+            let answer = match answers.iter().position(|(part, _)| request.contains(part)) {
+                Some(place) => {
+                    count[place].fetch_add(1, Ordering::Relaxed);
+                    format!("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{}", answers[place].1)
+                }
+                None => "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n".to_owned(),
+            };
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    (Cluster::new(&Connection::to(host.parse().unwrap()), Stop::default()).unwrap(), asked)
+}
+
+const BROKEN_WATCH: &str = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":500}}\n";
+
+#[tokio::test]
+async fn a_watch_that_always_answers_an_error_is_opened_again_after_pauses() {
+    let (cluster, asked) = serving(&[
+        ("watch=true", BROKEN_WATCH),
+        ("/configmaps/web", r#"{"metadata": {"resourceVersion": "1"}}"#),
+    ])
+    .await;
+    let kind = crate::Kind::built_in("v1", "ConfigMap", "configmaps", crate::Scope::Namespaced);
+    let at = crate::Location { kind, namespace: None, name: "web".into() };
+    let mut follow = cluster.until(Instant::now() + Duration::from_secs(1)).follow(&at);
+    while follow.next().await.unwrap().is_some() {}
+    // At 0, 250 and 750 milliseconds.
+    let watches = asked[0].load(Ordering::Relaxed);
+    assert!((1..=3).contains(&watches), "{watches} watches within a second");
+}
+
+#[tokio::test]
+async fn a_watch_of_definitions_that_always_answers_an_error_is_opened_again_after_pauses() {
+    let (cluster, asked) = serving(&[
+        ("watch=true", BROKEN_WATCH),
+        ("/customresourcedefinitions", r#"{"metadata": {"resourceVersion": "1"}, "items": []}"#),
+        (
+            "/apis/apiextensions.k8s.io/v1",
+            r#"{"resources": [{"name": "customresourcedefinitions", "namespaced": false,
+                "kind": "CustomResourceDefinition"}]}"#,
+        ),
+    ])
+    .await;
+    let gvk = Gvk::new("example.com/v1", "Thing");
+    let deadline = Instant::now() + Duration::from_secs(1);
+    assert_eq!(cluster.await_kind(&gvk, deadline).await.unwrap(), None);
+    // At 0, 50, 150, 350 and 750 milliseconds.
+    let watches = asked[0].load(Ordering::Relaxed);
+    assert!((1..=5).contains(&watches), "{watches} watches within a second");
 }

@@ -3,7 +3,7 @@ use super::*;
 fn of(auth: Auth) -> Result<Credentials, ConnectionError> {
     let mut connection = Connection::to("https://k.example".parse().unwrap());
     connection.auth = auth;
-    Credentials::new(&connection, Stop::default())
+    Credentials::new(&connection, Arc::default(), Stop::default())
 }
 
 #[tokio::test]
@@ -20,7 +20,7 @@ async fn a_token_that_no_header_can_have_is_the_plugins_fault() {
     };
     let refused = of(Auth::Exec(plugin)).unwrap().current(soon()).await.err();
     let problem = PluginError::Value(Box::new(InvalidValue::Header.of("token")));
-    assert_eq!(refused, Some(ConnectionError::Plugin { command: "sh".into(), problem }));
+    assert_eq!(refused, Some(ConnectionError::Plugin { command: "sh".into(), problem }.into()));
 }
 
 fn soon() -> Instant {
@@ -65,8 +65,10 @@ async fn a_refused_token_file_is_read_again() {
 
     std::fs::write(&path, "\n").unwrap();
     let empty = of(file(None)).unwrap().current(soon()).await.err();
-    let cause = |error: &ConnectionError| match error {
-        ConnectionError::UnreadableFile { field: "tokenFile", cause, .. } => Some(cause.clone()),
+    let cause = |error: &Error| match error {
+        Error::Connection(ConnectionError::UnreadableFile {
+            field: "tokenFile", cause, ..
+        }) => Some(cause.clone()),
         _ => None,
     };
     assert_eq!(empty.as_ref().and_then(cause), Some(Unreadable::Empty));
@@ -98,9 +100,9 @@ fn plugin(runs: &std::path::Path, script: &str) -> Credentials {
     .unwrap()
 }
 
-fn problem(fetched: Result<Credential, ConnectionError>) -> PluginError {
+fn problem(fetched: Result<Credential, Error>) -> PluginError {
     match fetched.err() {
-        Some(ConnectionError::Plugin { problem, .. }) => problem,
+        Some(Error::Connection(ConnectionError::Plugin { problem, .. })) => problem,
         other => panic!("{other:?}"),
     }
 }
@@ -120,10 +122,8 @@ fn count(runs: &std::path::Path) -> usize {
 /// Lets the lull pass without waiting for it.
 async fn outlast(credentials: &Credentials) {
     let mut cached = credentials.cached.lock().await;
-    if let Some((when, _)) = &mut cached.failure.0 {
-        *when -= LULL;
-    }
-    if let Some(credential) = &mut cached.current {
+    credentials.breaker.close_all();
+    if let Some(credential) = &mut *cached {
         credential.fetched -= LULL;
     }
 }

@@ -156,14 +156,6 @@ impl NetworkError {
             | Self::Other(_) => false,
         }
     }
-
-    /// Whether nothing was heard for as long as was waited.
-    pub(crate) fn is_silence(&self) -> bool {
-        match self {
-            Self::Proxy(_, cause) => cause.is_silence(),
-            cause => matches!(cause, Self::NotAccepted | Self::NoAnswer),
-        }
-    }
 }
 
 impl TlsError {

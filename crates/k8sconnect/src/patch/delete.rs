@@ -147,7 +147,7 @@ async fn edited(
         Err(Error::Refused(status)) if is_disturbance(&status.rejection()) => return Ok(None),
         Err(error) => error,
     };
-    match targets.aftermath(location, &error).await {
+    match targets.read_after_ambiguous_write(location, &error).await {
         Some(Found::Absent(_)) => Ok(None),
         Some(Found::Object(now)) if uid_of(&now.object) != uid_of(edit.read) => Ok(None),
         Some(Found::Object(now)) if is_done(&now.object) => Ok(Some(now.object)),

@@ -3,7 +3,7 @@
 //! Plan and apply walk through here alike: the plan shows what comes out, the apply needs to know
 //! who will lose what before it writes, since the write itself carries the record of it.
 
-use k8sconnect_cluster::{Answer, Error, Found, Location, Targets};
+use k8sconnect_cluster::{Answer, Error, Found, Location, Persistence, Targets};
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::field::walk::at_written;
 use k8sconnect_core::field::{FieldPath, FieldSet};
@@ -230,7 +230,8 @@ impl Surgery<'_> {
     ) -> Result<Attempt<Trial>, Diagnostics> {
         let (answer, warnings) = match content.change() {
             Some(change) => {
-                let asked = self.targets.dry_run(self.location, change, manager, live).await;
+                let (at, dry_run) = (self.location, Persistence::DryRun);
+                let asked = self.targets.change(at, change, manager, live, dry_run).await;
                 let Attempt::Done(answer) = self.answered(asked, live).await? else {
                     return Ok(Attempt::Conflict);
                 };

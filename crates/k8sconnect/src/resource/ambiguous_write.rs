@@ -11,7 +11,7 @@ pub(crate) async fn confirm_ambiguous_write(
     error: &Error,
     was_applied: impl AsyncFnOnce(&Json) -> bool,
 ) -> Option<Answer> {
-    match targets.aftermath(location, error).await? {
+    match targets.read_after_ambiguous_write(location, error).await? {
         Found::Object(now) if was_applied(&now.object).await => Some(now),
         Found::Object(_) | Found::Absent(_) | Found::NotServed(_) => None,
     }

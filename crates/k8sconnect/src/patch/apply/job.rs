@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use k8sconnect_cluster::{Found, Location, Mark};
+use k8sconnect_cluster::{Found, Location, Mark, Persistence};
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::field::fields_v1::FieldsV1Error;
 use k8sconnect_core::handback::{
@@ -190,8 +190,9 @@ impl Job<'_> {
         let Some(change) = content.change() else {
             return Ok(Attempt::Conflict);
         };
-        let targets = &self.work.targets;
-        let error = match targets.write(self.location, change, surgery.manager, &live).await {
+        let (targets, write) = (&self.work.targets, Persistence::Write);
+        let written = targets.change(self.location, change, surgery.manager, &live, write).await;
+        let error = match written {
             Ok(answer) => {
                 let mut done = self.done(Some(live), answer.object, former, &trial)?;
                 done.warnings = surgery.scrubbed(&answer.warnings, &done.after);

@@ -1,23 +1,76 @@
-//! Whether the environment wants a proxy before a server, by the rules that kubectl has from Go.
+//! Which proxy leads to a server.
 //!
-//! `HTTPS_PROXY` for `https://` and `HTTP_PROXY` for `http://`; `NO_PROXY` names who is spared; what
-//! is on this machine (`localhost`, `127.0.0.0/8`, `::1`) never goes through one, so that kind and
-//! minikube answer on machines whose environment has one. `ALL_PROXY` is curl's, and is not read:
-//! whoever comes from kubectl must get where kubectl gets. Not here: a proxy that the connection
-//! itself names, which is used for every host.
+//! A proxy that the connection names is used for every host, as client-go does. Without one the
+//! environment decides, by the rules that kubectl has from Go: `HTTPS_PROXY` for `https://` and
+//! `HTTP_PROXY` for `http://`; `NO_PROXY` names who is spared; what is on this machine (`localhost`,
+//! `127.0.0.0/8`, `::1`) never goes through one, so that kind and minikube answer on machines whose
+//! environment has one. `ALL_PROXY` is curl's, and is not read: whoever comes from kubectl must get
+//! where kubectl gets. Not here: how a connection goes through a proxy (`connector`).
 
 use std::net::IpAddr;
 
 use http::Uri;
-use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use k8sconnect_core::scrub::Sensitive;
 
+use crate::connection::check_port;
+use crate::error::{ConnectionError, InvalidValue, Proxy};
 use crate::secret::Secret;
 
-/// The proxy that the environment has for a server, with the name of the variable.
-pub(super) fn proxy_for(server: &Uri) -> Option<(&'static str, Secret)> {
-    wanted(server, |name| std::env::var(name).ok())
+/// The proxy to use, with what may be shown of it. A proxy in the environment that cannot be used is an
+/// error: whoever named it does not want to go without.
+pub(crate) fn choose(
+    server: &Uri,
+    given: Option<&Secret>,
+) -> Result<Option<(Intercept, Proxy)>, ConnectionError> {
+    let (variable, proxy) = match given {
+        Some(proxy) => (None, proxy.clone()),
+        None => match wanted(server, |name| std::env::var(name).ok()) {
+            Some((variable, proxy)) => (Some(variable), proxy),
+            None => return Ok(None),
+        },
+    };
+    let intercept = read(&proxy).map_err(|problem| problem.of(variable.unwrap_or("proxy-url")))?;
+    let address = address(intercept.uri());
+    Ok(Some((intercept, Proxy { address, variable })))
 }
 
+/// Whether a proxy can be used at all, before anything is asked of it.
+pub(crate) fn check(proxy: &Secret) -> Result<(), InvalidValue> {
+    read(proxy).map(|_| ())
+}
+
+fn read(proxy: &Secret) -> Result<Intercept, InvalidValue> {
+    let matcher = Matcher::builder().all(proxy.expose()).build();
+    let intercept = matcher.intercept(&Uri::from_static("https://host"));
+    let intercept = intercept.ok_or_else(|| match proxy.expose().split_once("://") {
+        Some((_, "" | "/")) => InvalidValue::NoHost,
+        Some(_) => InvalidValue::ProxyScheme,
+        None => InvalidValue::NotUrl,
+    })?;
+    let uri = intercept.uri();
+    // The host is named where the proxy does not answer.
+    if let Some(content) = uri.host().and_then(Sensitive::of) {
+        return Err(InvalidValue::Sensitive(content));
+    }
+    uri.authority().map_or(Ok(()), check_port)?;
+    match uri.scheme_str() {
+        Some("http" | "https" | "socks5" | "socks5h") => Ok(intercept),
+        _ => Err(InvalidValue::ProxyScheme),
+    }
+}
+
+/// A proxy's address, as far as it may be shown.
+fn address(proxy: &Uri) -> String {
+    let host = proxy.host().unwrap_or_default();
+    let scheme = proxy.scheme_str().unwrap_or("http");
+    match proxy.port_u16() {
+        Some(port) => format!("{scheme}://{host}:{port}"),
+        None => format!("{scheme}://{host}"),
+    }
+}
+
+/// The proxy that the environment has for a server, with the name of the variable.
 fn wanted(
     server: &Uri,
     variable: impl Fn(&str) -> Option<String>,
@@ -154,5 +207,16 @@ mod tests {
         assert_eq!(wanted(https, &small), Some(("HTTPS_PROXY", "http://s".into())));
         assert_eq!(wanted(https, &[("ALL_PROXY", "http://a"), ("HTTP_PROXY", "http://p")]), None);
         assert_eq!(wanted(https, &[("HTTPS_PROXY", "http://s"), ("no_proxy", "k.example")]), None);
+    }
+
+    #[test]
+    fn a_proxy_of_another_kind_is_refused_with_its_cause() {
+        let cause = |proxy: &str| check(&Secret::from(proxy)).err();
+        assert_eq!(cause("ftp://proxy.example"), Some(InvalidValue::ProxyScheme));
+        assert_eq!(cause("gopher://p.example"), Some(InvalidValue::ProxyScheme));
+        assert_eq!(cause("socks4://p.example"), Some(InvalidValue::ProxyScheme));
+        assert_eq!(cause("http://"), Some(InvalidValue::NoHost));
+        assert_eq!(cause("not a url"), Some(InvalidValue::NotUrl));
+        assert_eq!(cause("p.example:3128"), None);
     }
 }
