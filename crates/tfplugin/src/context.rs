@@ -18,34 +18,34 @@ pub struct Capabilities {
 /// The circumstances of one request.
 #[derive(Clone, Debug)]
 pub struct Context {
-    stop: watch::Receiver<bool>,
+    /// `None`: nobody can ask to stop.
+    stop: Option<watch::Receiver<bool>>,
     capabilities: Capabilities,
 }
 
 impl Context {
     /// A context that is never stopped, for calling resource code outside a server.
     pub fn unstoppable(capabilities: Capabilities) -> Self {
-        let (_, stop) = watch::channel(false);
-        Self { stop, capabilities }
+        Self { stop: None, capabilities }
     }
 
     pub(crate) fn new(stop: watch::Receiver<bool>, capabilities: Capabilities) -> Self {
-        Self { stop, capabilities }
+        Self { stop: Some(stop), capabilities }
     }
 
-    /// Waits until the user asks to stop, for ever if that does not happen. Give up waiting
-    /// then, but finish what was begun to write: the answer is still stored.
+    /// Waits until the user asks to stop, or until the server that would report that is gone. Give up
+    /// waiting then, but finish what was begun to write: the answer is still stored.
     pub async fn stopped(&self) {
-        let mut stop = self.stop.clone();
-        if stop.wait_for(|stopped| *stopped).await.is_err() {
-            // The sender is gone, so nobody can ask to stop any more.
-            std::future::pending::<()>().await;
+        match self.stop.clone() {
+            // An error means that the sender is gone, and the process is about to end.
+            Some(mut stop) => drop(stop.wait_for(|stopped| *stopped).await),
+            None => std::future::pending().await,
         }
     }
 
-    /// Whether the user has asked to stop.
+    /// Whether the user has asked to stop, or the server is gone.
     pub fn is_stopped(&self) -> bool {
-        *self.stop.borrow()
+        self.stop.as_ref().is_some_and(|stop| *stop.borrow() || stop.has_changed().is_err())
     }
 
     /// What the calling program understands.
@@ -56,6 +56,8 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[tokio::test]
@@ -70,5 +72,15 @@ mod tests {
         stop.send_replace(true);
         waiting.await.unwrap();
         assert!(context.is_stopped());
+    }
+
+    #[tokio::test]
+    async fn wakes_those_who_wait_when_the_server_is_gone() {
+        let (stop, receiver) = watch::channel(false);
+        let context = Context::new(receiver, Capabilities::default());
+        drop(stop);
+        let stopped = tokio::time::timeout(Duration::from_secs(20), context.stopped());
+        assert!(stopped.await.is_ok() && context.is_stopped());
+        assert!(!Context::unstoppable(Capabilities::default()).is_stopped());
     }
 }
