@@ -36,12 +36,6 @@ pub enum Scope {
     Cluster,
 }
 
-impl Scope {
-    pub(crate) fn of(namespaced: bool) -> Self {
-        if namespaced { Self::Namespaced } else { Self::Cluster }
-    }
-}
-
 /// `/api/v1` or `/apis/apps/v1`.
 pub(crate) fn group_version_path(gvk: &Gvk) -> String {
     let version = segment(&gvk.version);

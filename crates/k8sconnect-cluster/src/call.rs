@@ -110,6 +110,11 @@ impl Call {
         self.method != Method::GET && !self.query.iter().any(|(name, _)| *name == "dryRun")
     }
 
+    /// Whether a success is a stream, to be handed over unread.
+    pub(crate) fn is_watch(&self) -> bool {
+        self.query.iter().any(|(name, _)| *name == "watch")
+    }
+
     pub(crate) fn path_and_query(&self) -> String {
         let pairs = self.query.iter().map(|(name, value)| format!("{name}={}", segment(value)));
         let query = pairs.collect::<Vec<_>>().join("&");

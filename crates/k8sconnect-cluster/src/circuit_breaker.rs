@@ -49,17 +49,6 @@ enum Contact {
     Served,
 }
 
-/// What is known of a server, as far as repeating a request is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Regard {
-    /// It was never reached: more likely misspelt than restarting.
-    Stranger,
-    /// It has answered before.
-    Known,
-    /// It has answered before, and its circuit is open.
-    GivenUp,
-}
-
 /// What a server gets that was never reached.
 pub(crate) const STRANGER: Duration = Duration::from_secs(5);
 
@@ -147,12 +136,15 @@ impl CircuitBreaker {
         if deadline.is_none() { self.error(&Part::group(path)) } else { None }
     }
 
-    pub(crate) fn regard(&self, deadline: Option<Instant>) -> Regard {
+    /// For how long after its start a request sits out failures to reach the server; `None`: until its
+    /// deadline. A server that was never reached is more likely misspelt than restarting. One that
+    /// another request has given up is asked once.
+    pub(crate) fn limit(&self, deadline: Option<Instant>) -> Option<Duration> {
         let is_open = self.error(&Part::Server).is_some();
         match self.state().contact {
-            Contact::None => Regard::Stranger,
-            Contact::Served if is_open && deadline.is_none() => Regard::GivenUp,
-            _ => Regard::Known,
+            Contact::None => Some(STRANGER),
+            Contact::Served if is_open && deadline.is_none() => Some(Duration::ZERO),
+            _ => None,
         }
     }
 
@@ -232,11 +224,11 @@ mod tests {
         breaker.served(PATH);
         breaker.gave_up(PATH, &dead(), WAITED, None);
         assert!(breaker.server_error(None).is_none());
-        assert_eq!(breaker.regard(None), Regard::GivenUp);
+        assert_eq!(breaker.limit(None), Some(Duration::ZERO));
         let patient = Some(Instant::now() + Duration::from_secs(600));
-        assert_eq!(breaker.regard(patient), Regard::Known, "a deadline is kept to");
+        assert_eq!(breaker.limit(patient), None, "a deadline is kept to");
         breaker.served(PATH);
-        assert_eq!(breaker.regard(None), Regard::Known);
+        assert_eq!(breaker.limit(None), None);
     }
 
     #[tokio::test]
@@ -267,7 +259,7 @@ mod tests {
         let breaker = CircuitBreaker::default();
         breaker.served(PATH);
         breaker.gave_up(PATH, &late(), WAITED, None);
-        assert_eq!(breaker.regard(None), Regard::Known);
+        assert_eq!(breaker.limit(None), None);
         let breaker = CircuitBreaker::default();
         breaker.put_off();
         breaker.gave_up(PATH, &late(), WAITED, None);

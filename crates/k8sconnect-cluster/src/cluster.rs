@@ -27,7 +27,7 @@ use crate::kinds::Kinds;
 use crate::retry::Answered;
 use crate::stop::Stop;
 use crate::transport::Transports;
-use exchange::{Exchange, Reading};
+use exchange::Exchange;
 
 mod exchange;
 
@@ -149,7 +149,7 @@ impl Cluster {
     /// Sends one request and brings back whatever the server answered, refusals included; only a
     /// 401 that new credentials do not mend is an error.
     pub async fn send(&self, call: &Call) -> Result<Reply, Error> {
-        match self.exchange(call, Reading::Whole).await? {
+        match self.exchange(call).await? {
             Answered::Reply(reply) => Ok(reply),
             Answered::Stream(_) => Err(self.bad_answer(call, BadAnswer::Shape)),
         }
@@ -168,7 +168,7 @@ impl Cluster {
         };
         let soon = Instant::now() + OPENING;
         let hasty = self.until(self.deadline.map_or(soon, |deadline| deadline.min(soon)));
-        match hasty.exchange(call, Reading::Stream).await {
+        match hasty.exchange(call).await {
             Ok(answered) => Ok(Some((answered, place))),
             Err(Error::Unreachable { .. } | Error::Timeout { .. } | Error::NotReady { .. }) => {
                 Ok(None)
@@ -179,8 +179,8 @@ impl Cluster {
 
     /// On the heap: each function between a request and Terraform's call has room for the futures of
     /// all requests that it makes, and in a debug build one replacement would fill a thread's stack.
-    async fn exchange(&self, call: &Call, reading: Reading) -> Result<Answered, Error> {
-        Box::pin(Exchange::new(self, call, reading).run()).await
+    async fn exchange(&self, call: &Call) -> Result<Answered, Error> {
+        Box::pin(Exchange::new(self, call).run()).await
     }
 
     fn request(&self, call: &Call, credential: &Credential) -> Result<Request<Full<Bytes>>, Error> {

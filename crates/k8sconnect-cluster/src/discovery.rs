@@ -6,11 +6,13 @@
 //! (singular, plural, short, with or without its group); the order of the search is kubectl's: the core
 //! group first, then the groups as the server ranks them, in each the preferred version first.
 
+use std::iter;
 use std::time::Duration;
 
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::import_id::{KindReading, KindWord};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::address::{Kind, group_version_path};
@@ -117,8 +119,8 @@ impl Cluster {
                 Some(known) => known,
                 None => groups.insert(self.groups().await?),
             };
-            let groups = groups.iter().filter(|group| reading.group.may_mean(&group.name));
-            for api_version in groups.flat_map(|group| group.api_versions(&reading)) {
+            let groups = groups.iter().filter(|group| reading.group.may_mean(name(group)));
+            for api_version in groups.flat_map(|group| api_versions(group, &reading)) {
                 if silent.contains(&api_version) {
                     continue;
                 }
@@ -139,10 +141,13 @@ impl Cluster {
         })
     }
 
-    async fn groups(&self) -> Result<Vec<Group>, Error> {
+    async fn groups(&self) -> Result<Vec<Value>, Error> {
         let call = Call::get("/apis");
         let reply = self.send(&call).await?;
-        Ok(self.decode::<GroupList>(&call, &reply)?.groups)
+        match self.decode::<Value>(&call, &reply)?["groups"].take() {
+            Value::Array(groups) => Ok(groups),
+            _ => Err(self.bad_answer(&call, BadAnswer::Shape)),
+        }
     }
 
     async fn named_in(
@@ -163,59 +168,43 @@ struct ResourceList {
     resources: Vec<Resource>,
 }
 
-#[derive(Deserialize)]
-struct GroupList {
-    #[serde(default)]
-    groups: Vec<Group>,
+fn name(group: &Value) -> &str {
+    group["name"].as_str().unwrap_or_default()
 }
 
-/// An API group, each version of it as `apps/v1`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Group {
-    name: String,
-    versions: Vec<GroupVersion>,
-    preferred_version: Option<GroupVersion>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct GroupVersion {
-    group_version: String,
-}
-
-impl Group {
-    /// The versions to look in, the preferred one first.
-    fn api_versions(&self, reading: &KindReading) -> Vec<String> {
-        if let Some(version) = &reading.version {
-            return vec![format!("{}/{version}", self.name)];
-        }
-        let mut all: Vec<String> = Vec::new();
-        for GroupVersion { group_version } in self.preferred_version.iter().chain(&self.versions) {
-            if !all.contains(group_version) {
-                all.push(group_version.clone());
-            }
-        }
-        all
+/// The versions of a group to look in, the preferred one first.
+fn api_versions(group: &Value, reading: &KindReading) -> Vec<String> {
+    if let Some(version) = &reading.version {
+        return vec![format!("{}/{version}", name(group))];
     }
+    let others = group["versions"].as_array().into_iter().flatten();
+    let all = iter::once(&group["preferredVersion"]).chain(others);
+    let mut versions: Vec<String> = Vec::new();
+    for version in all.filter_map(|it| it["groupVersion"].as_str()) {
+        if !versions.iter().any(|known| known == version) {
+            versions.push(version.to_owned());
+        }
+    }
+    versions
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn the_preferred_version_is_looked_at_first() {
-        let version =
-            |version: &str| GroupVersion { group_version: format!("autoscaling/{version}") };
-        let group = Group {
-            name: "autoscaling".into(),
-            versions: vec![version("v1"), version("v2")],
-            preferred_version: Some(version("v2")),
-        };
+        let version = |version: &str| json!({"groupVersion": format!("autoscaling/{version}")});
+        let group = json!({
+            "name": "autoscaling",
+            "versions": [version("v1"), version("v2")],
+            "preferredVersion": version("v2"),
+        });
         let readings = KindWord::new("hpa").readings();
-        assert_eq!(group.api_versions(&readings[0]), ["autoscaling/v2", "autoscaling/v1"]);
+        assert_eq!(api_versions(&group, &readings[0]), ["autoscaling/v2", "autoscaling/v1"]);
         let readings = KindWord::new("hpa.v1.autoscaling").readings();
-        assert_eq!(group.api_versions(&readings[0]), ["autoscaling/v1"]);
+        assert_eq!(api_versions(&group, &readings[0]), ["autoscaling/v1"]);
     }
 }

@@ -5,33 +5,20 @@
 //! refuses other characters that JSON lets stand. Escaped, each of them is itself to both. Nothing
 //! else is changed: characters beyond U+FFFF have no escape that both understand, and need none.
 
-use std::io;
-
-use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use serde_json::{Error, Value};
 
 pub(crate) fn encode(body: &Value) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::with_capacity(512);
-    body.serialize(&mut Serializer::with_formatter(&mut bytes, Escaping(CompactFormatter)))?;
-    Ok(bytes)
-}
-
-struct Escaping(CompactFormatter);
-
-impl Formatter for Escaping {
-    fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
-    where
-        W: ?Sized + io::Write,
-    {
-        let mut rest = fragment;
-        while let Some((at, odd)) = rest.char_indices().find(|(_, it)| reads_otherwise(*it)) {
-            self.0.write_string_fragment(writer, &rest[..at])?;
-            write!(writer, "\\u{:04x}", u32::from(odd))?;
-            rest = &rest[at + odd.len_utf8()..];
-        }
-        self.0.write_string_fragment(writer, rest)
+    let text = serde_json::to_string(body)?;
+    let mut bytes = Vec::with_capacity(text.len());
+    // Such a character stands between quotes: JSON has it nowhere else.
+    let mut rest = text.as_str();
+    while let Some((at, odd)) = rest.char_indices().find(|(_, it)| reads_otherwise(*it)) {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        bytes.extend_from_slice(format!("\\u{:04x}", u32::from(odd)).as_bytes());
+        rest = &rest[at + odd.len_utf8()..];
     }
+    bytes.extend_from_slice(rest.as_bytes());
+    Ok(bytes)
 }
 
 /// Whether a reader of YAML takes the bare character for another, or refuses it. JSON's own escapes

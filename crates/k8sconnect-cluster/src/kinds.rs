@@ -142,7 +142,8 @@ impl Resource {
     /// Its kind, in this group version.
     pub(crate) fn kind_in(&self, gvk: &Gvk) -> Kind {
         let gvk = Gvk { kind: self.kind.clone(), ..gvk.clone() };
-        Kind { gvk, plural: self.name.clone(), scope: Scope::of(self.namespaced) }
+        let scope = if self.namespaced { Scope::Namespaced } else { Scope::Cluster };
+        Kind { gvk, plural: self.name.clone(), scope }
     }
 }
 

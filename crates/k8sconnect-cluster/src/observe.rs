@@ -97,30 +97,27 @@ impl Cluster {
         at: &Location,
         answer: Result<Answer, Error>,
     ) -> Result<Observation, Error> {
-        let status = match answer {
+        let refused = match answer {
             Ok(answer) => return Ok(Observation::Answered(answer)),
-            Err(Error::Refused(status)) => status,
-            Err(error @ Error::NotCreated { .. }) => {
-                return match self.get(at).await? {
-                    Found::Object(answer) => Ok(Observation::Exists(answer.object)),
-                    Found::Absent(_) | Found::NotServed(_) => Err(error),
-                };
-            }
+            Err(error @ (Error::Refused(_) | Error::NotCreated { .. })) => error,
             Err(error) => return Err(error),
         };
+        let rejection = match &refused {
+            Error::Refused(status) => status.rejection(),
+            _ => Rejection::Conflict,
+        };
+        if rejection == Rejection::Conflict
+            && let Found::Object(answer) = self.get(at).await?
+        {
+            return Ok(Observation::Exists(answer.object));
+        }
+        let Error::Refused(status) = refused else { return Err(refused) };
         let name = || at.namespace.clone().unwrap_or_default();
-        let not_yet = match status.rejection() {
+        Ok(Observation::NotYet(match rejection {
             Rejection::NamespaceMissing => NotYet::Namespace { name: name() },
             Rejection::NamespaceGoing => NotYet::NamespaceGoing { name: name(), status },
             Rejection::WebhookUnreachable => NotYet::Webhook { status },
-            Rejection::Conflict => {
-                return match self.get(at).await? {
-                    Found::Object(answer) => Ok(Observation::Exists(answer.object)),
-                    _ => Ok(Observation::Refused(status)),
-                };
-            }
             _ => return Ok(Observation::Refused(status)),
-        };
-        Ok(Observation::NotYet(not_yet))
+        }))
     }
 }

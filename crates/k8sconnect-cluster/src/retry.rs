@@ -13,7 +13,6 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 
 use crate::call::{Repeat, Reply};
-use crate::circuit_breaker::{Regard, STRANGER};
 use crate::transport::Failure;
 
 /// What came back.
@@ -35,25 +34,22 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 impl Attempts {
-    /// How long to pause before the next attempt; `None` ends it.
+    /// How long to pause before the next attempt; `None` ends it. The server's circuit says how long
+    /// its failures are sat out; what it answers is waited for until the deadline.
     pub(crate) fn pause(
         &self,
         ended: &Result<Answered, Failure>,
-        server: Regard,
+        failures: Option<Duration>,
         now: Instant,
     ) -> Option<Duration> {
-        if !self.may_repeat(ended) {
-            return None;
-        }
-        let (asked, deadline) = match (ended, server) {
-            (Ok(Answered::Reply(reply)), _) => (reply.retry_after, self.deadline),
-            (Err(_), Regard::GivenUp) => return None,
-            (Err(_), Regard::Stranger) => (None, self.deadline.min(self.started + STRANGER)),
-            (_, _) => (None, self.deadline),
+        let (asked, deadline) = match ended {
+            Ok(Answered::Reply(reply)) => (reply.retry_after, self.deadline),
+            _ => (None, failures.map_or(self.deadline, |it| self.deadline.min(self.started + it))),
         };
         let pause = asked.unwrap_or_default().max(self.back_off());
         // A server may ask for more time than a clock can tell.
-        now.checked_add(pause).filter(|end| *end < deadline).map(|_| pause)
+        let end = now.checked_add(pause).filter(|end| *end < deadline);
+        end.filter(|_| self.may_repeat(ended)).map(|_| pause)
     }
 
     /// Whether another attempt would be made, if there were time.
@@ -83,13 +79,14 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
+    use crate::circuit_breaker::STRANGER;
     use crate::error::{NetworkError, TlsError};
 
     fn after(repeat: Repeat, ended: Result<Answered, Failure>) -> Option<Duration> {
         let now = Instant::now();
         let deadline = now + Duration::from_secs(30);
         let attempts = Attempts { repeat, started: now, deadline, made: 1 };
-        attempts.pause(&ended, Regard::Known, now)
+        attempts.pause(&ended, None, now)
     }
 
     fn harmless(now: Instant, time: Duration) -> Attempts {
@@ -187,8 +184,8 @@ mod tests {
         let attempts = harmless(now, Duration::from_secs(30));
         let refused = Err(Failure::Unsent(NetworkError::Refused));
         let later = now + Duration::from_secs(6);
-        assert!(attempts.pause(&refused, Regard::Known, later).is_some());
-        assert!(attempts.pause(&refused, Regard::Stranger, later).is_none());
+        assert!(attempts.pause(&refused, None, later).is_some());
+        assert!(attempts.pause(&refused, Some(STRANGER), later).is_none());
     }
 
     #[test]
@@ -196,7 +193,7 @@ mod tests {
         let now = Instant::now();
         let attempts = harmless(now, Duration::from_secs(30));
         let refused = Err(Failure::Unsent(NetworkError::Refused));
-        assert!(attempts.pause(&refused, Regard::GivenUp, now).is_none());
+        assert!(attempts.pause(&refused, Some(Duration::ZERO), now).is_none());
     }
 
     #[test]
@@ -206,7 +203,7 @@ mod tests {
         let mut longest = Duration::ZERO;
         for _ in 0..40 {
             attempts.made += 1;
-            longest = longest.max(attempts.pause(&answered(503), Regard::Known, now).unwrap());
+            longest = longest.max(attempts.pause(&answered(503), None, now).unwrap());
         }
         assert!(longest > FIRST_PAUSE && longest <= LONGEST_PAUSE, "{longest:?}");
     }

@@ -21,7 +21,6 @@ use crate::transport::{self, Failure};
 pub(super) struct Exchange<'a> {
     cluster: &'a Cluster,
     call: &'a Call,
-    reading: Reading,
     began: Instant,
     /// What one attempt may take at most, and all of them where nobody set a deadline.
     limit: Duration,
@@ -34,14 +33,6 @@ pub(super) struct Exchange<'a> {
     may_have_arrived: bool,
 }
 
-/// What is wanted of an answer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
-    Whole,
-    /// A success is handed over unread.
-    Stream,
-}
-
 /// How an attempt ended.
 type Ended = Result<Answered, Failure>;
 
@@ -51,14 +42,13 @@ const WRITE: Duration = Duration::from_secs(60);
 const LOG_AFTER: Duration = Duration::from_secs(5);
 
 impl<'a> Exchange<'a> {
-    pub(super) fn new(cluster: &'a Cluster, call: &'a Call, reading: Reading) -> Self {
+    pub(super) fn new(cluster: &'a Cluster, call: &'a Call) -> Self {
         let began = Instant::now();
         let limit = if call.method == Method::GET { cluster.shared.read } else { WRITE };
         let deadline = cluster.deadline.unwrap_or(began + limit);
         Self {
             cluster,
             call,
-            reading,
             began,
             limit,
             attempts: Attempts { repeat: call.repeat, started: began, deadline, made: 0 },
@@ -160,7 +150,7 @@ impl<'a> Exchange<'a> {
         let request = self.cluster.request(self.call, credential)?;
         let transport = self.cluster.shared.transports.of(credential)?;
         Ok(match transport.send(request, leaves).await {
-            Ok(response) if self.reading == Reading::Stream && response.status().is_success() => {
+            Ok(response) if self.call.is_watch() && response.status().is_success() => {
                 Ok(Answered::Stream(response.into_body()))
             }
             Ok(response) => transport::read(response, self.call.largest).await.map(Answered::Reply),
@@ -205,7 +195,11 @@ impl<'a> Exchange<'a> {
             401 | 403 if is_encrypted && connection.is_anonymous() => {
                 Err(Error::Anonymous { host, user: connection.user.clone(), status: status() })
             }
-            403 if is_encrypted && self.is_taken_for_nobody(reply) => {
+            // Only the text names the user that the server took the request for.
+            403 if is_encrypted
+                && self.cluster.shared.credentials.impersonation().is_empty()
+                && reply.refusal().message.contains("\"system:anonymous\"") =>
+            {
                 Err(Error::CredentialsIgnored { host, status: status() })
             }
             // No API server asks for this; a proxy does that stands where the server should.
@@ -218,17 +212,10 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Whether the server ignored credentials that were sent. Only its text names the user that it
-    /// took the request for.
-    fn is_taken_for_nobody(&self, reply: &Reply) -> bool {
-        self.cluster.shared.credentials.impersonation().is_empty()
-            && reply.refusal().message.contains("\"system:anonymous\"")
-    }
-
     /// How long to pause before the next attempt; `None` ends it.
     fn pause_after(&self, ended: &Ended) -> Option<Duration> {
-        let regard = self.cluster.shared.breaker.regard(self.cluster.deadline);
-        self.attempts.pause(ended, regard, Instant::now())
+        let limit = self.cluster.shared.breaker.limit(self.cluster.deadline);
+        self.attempts.pause(ended, limit, Instant::now())
     }
 
     async fn pause(&self, pause: Duration) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! How a wait goes on: through what is not there yet, what breaks off and what is forbidden.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -286,7 +287,9 @@ async fn where_no_watch_comes_about_the_object_is_read_again_and_again() {
 }
 
 /// The server lets a connection have a hundred requests at once, and a watch is one for as long as
-/// it is open.
+/// it is open. These many are open at most; the other waits read now and then.
+const WATCHES: usize = 64;
+
 #[tokio::test]
 async fn any_number_of_waits_share_one_connection_and_leave_room_for_others() {
     let world = World::new().await;
@@ -301,12 +304,15 @@ async fn any_number_of_waits_share_one_connection_and_leave_room_for_others() {
         let (core, config) = (Arc::clone(&core), wait.config());
         waits.spawn(async move { core.create(WAIT, &config).await });
     }
-    let lists = || {
-        let maps = format!("/api/v1/namespaces/{ns}/configmaps");
-        let requests = proxy.requests_since(0, &maps);
-        requests.iter().filter(|request| request.in_short() == "get").count()
-    };
-    until(async || lists() >= names.len()).await;
+    let maps = format!("/api/v1/namespaces/{ns}/configmaps");
+    until(async || {
+        let requests = proxy.requests();
+        let read: BTreeSet<_> =
+            requests.iter().filter_map(|it| it.path.strip_prefix(&maps)).collect();
+        let watches = requests.iter().filter(|it| it.path == maps && it.in_short() == "watch");
+        names.iter().all(|name| read.contains(&*format!("/{name}"))) && watches.count() >= WATCHES
+    })
+    .await;
     let body =
         format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: other, namespace: {ns}}}\n");
     let object = world.config_through(&proxy.kubeconfig(), &body);
