@@ -5,6 +5,7 @@
 //! process.
 
 use crate::address::{Kind, Location, Scope};
+use crate::call::Call;
 use crate::cluster::{Cluster, ClusterUid};
 use crate::error::{BadAnswer, Error};
 use crate::objects::Found;
@@ -19,26 +20,23 @@ impl Cluster {
     async fn read_cluster_uid(&self) -> Result<ClusterUid, Error> {
         let kind = Kind::built_in("v1", "Namespace", "namespaces", Scope::Cluster);
         let at = Location { kind, namespace: None, name: "kube-system".into() };
-        match self.get(&at).await {
-            Ok(Found::Object(answer)) => Ok(match answer.object["metadata"]["uid"].as_str() {
-                Some(uid) => ClusterUid::Known(uid.to_owned()),
-                None => ClusterUid::Unreadable(Error::BadAnswer {
-                    host: self.server(),
-                    request: "GET /api/v1/namespaces/kube-system".into(),
-                    answer: BadAnswer::Shape,
-                }),
-            }),
+        let error = match self.get(&at).await {
+            Ok(Found::Object(answer)) => match answer.object["metadata"]["uid"].as_str() {
+                Some(uid) => return Ok(ClusterUid::Known(uid.to_owned())),
+                None => self.bad_answer(&Call::get(at.path()), BadAnswer::Shape),
+            },
             Ok(Found::Absent(status) | Found::NotServed(status)) => {
-                Ok(ClusterUid::Unreadable(Error::Refused(Box::new(status))))
+                Error::Refused(Box::new(status))
             }
-            Err(
-                error @ (Error::Refused(_)
-                | Error::NotReady { .. }
-                | Error::Timeout { .. }
-                | Error::AnswerLost { .. }
-                | Error::BadAnswer { .. }),
-            ) => Ok(ClusterUid::Unreadable(error)),
-            Err(error) => Err(error),
+            Err(error) => error,
+        };
+        match error {
+            Error::Refused(_)
+            | Error::NotReady { .. }
+            | Error::Timeout { .. }
+            | Error::AnswerLost { .. }
+            | Error::BadAnswer { .. } => Ok(ClusterUid::Unreadable(error)),
+            error => Err(error),
         }
     }
 }

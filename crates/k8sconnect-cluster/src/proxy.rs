@@ -64,10 +64,8 @@ fn read(proxy: &Secret) -> Result<Intercept, InvalidValue> {
 fn address(proxy: &Uri) -> String {
     let host = proxy.host().unwrap_or_default();
     let scheme = proxy.scheme_str().unwrap_or("http");
-    match proxy.port_u16() {
-        Some(port) => format!("{scheme}://{host}:{port}"),
-        None => format!("{scheme}://{host}"),
-    }
+    let port = proxy.port_u16().map_or_else(String::new, |port| format!(":{port}"));
+    format!("{scheme}://{host}{port}")
 }
 
 /// The proxy that the environment has for a server, with the name of the variable.

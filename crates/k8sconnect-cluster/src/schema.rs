@@ -16,8 +16,7 @@ impl Cluster {
     /// The schema by its definition or, for those who may not read that, as it is published, which
     /// is a little later. `None` if neither has it.
     pub async fn schema(&self, kind: &Kind) -> Result<Option<Value>, Error> {
-        let gvk = Gvk::definition();
-        let plural = "customresourcedefinitions".into();
+        let (gvk, plural) = (Gvk::definition(), "customresourcedefinitions".into());
         let definitions = Kind { gvk, plural, scope: Scope::Cluster };
         let at = Location { kind: definitions, namespace: None, name: kind.definition_name() };
         let defined = self.document(at.address()?).await?;

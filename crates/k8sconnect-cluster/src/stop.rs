@@ -22,10 +22,7 @@ impl Stop {
     pub(crate) fn ask(&self) {
         self.0.send_if_modified(|asked| match asked {
             Some(_) => false,
-            None => {
-                *asked = Some(Instant::now());
-                true
-            }
+            None => asked.replace(Instant::now()).is_none(),
         });
     }
 

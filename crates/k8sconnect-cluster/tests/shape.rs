@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Lines of code that this crate may have. More means that ADR 0023 is to be decided again.
-const CEILING: usize = 5_100;
+const CEILING: usize = 5_000;
 
 /// A module uses modules of the layers above its own in this list, and no others.
 const LAYERS: &[&[&str]] = &[
