@@ -232,7 +232,7 @@ async fn a_server_that_asks_to_be_left_alone_for_ever_is_told_of() {
         .header("retry-after", "18446744073709551615");
     let asked = at.every(Which::any().method(Method::PATCH), Fate::Answer(busy));
     let told = failed(at.core.plan(OBJECT, &at.object(), None)).await;
-    says(&told, "It asks to be left alone for 18446744073709551615 seconds");
+    says(&told, "It asks to wait 18446744073709551615 seconds");
     assert_eq!(asked.fired().len(), 1);
     assert_eq!(at.world.cluster.read(&at.target()).await.unwrap(), None);
 }
