@@ -11,6 +11,7 @@ use std::time::Duration;
 use http::Method;
 use k8sconnect_core::outgoing::is_creation;
 use k8sconnect_core::rejection::Status;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -53,7 +54,7 @@ pub struct Deletion<'a> {
 }
 
 /// What becomes of the objects that the deleted one owns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Propagation {
     Background,
     Foreground,
@@ -85,13 +86,10 @@ impl Cluster {
 
     /// Server-side apply, strict: an unknown or doubled field is refused, not dropped.
     pub async fn apply(&self, at: &Location, apply: &Apply<'_>) -> Result<Answer, Error> {
-        let force = match apply.conflicts {
-            Conflicts::Force => "true",
-            Conflicts::Refuse => "false",
-        };
+        let force = apply.conflicts == Conflicts::Force;
         let call = Call::patch(at, Content::Apply, apply.body.clone())?
             .query("fieldManager", apply.manager)
-            .query("force", force)
+            .query("force", force.to_string())
             .query("fieldValidation", "Strict")
             .persistence(apply.persistence);
         let reply = self.send(&call).await?;
@@ -113,11 +111,6 @@ impl Cluster {
     }
 
     pub async fn delete(&self, at: &Location, deletion: &Deletion<'_>) -> Result<Deleted, Error> {
-        let propagation = match deletion.propagation {
-            Propagation::Background => "Background",
-            Propagation::Foreground => "Foreground",
-            Propagation::Orphan => "Orphan",
-        };
         let mut preconditions = json!({ "uid": deletion.uid });
         if let Some(version) = deletion.resource_version {
             preconditions["resourceVersion"] = version.into();
@@ -126,7 +119,7 @@ impl Cluster {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "preconditions": preconditions,
-            "propagationPolicy": propagation,
+            "propagationPolicy": deletion.propagation,
         });
         let mut call = Call::new(Method::DELETE, at.address()?).body(Content::Json, options);
         call.repeat = Repeat::Harmless;

@@ -60,8 +60,11 @@ impl<'a> Exchange<'a> {
 
     pub(super) async fn run(mut self) -> Result<Answered, Error> {
         loop {
-            // Another request may have given the server up since this one was last sent.
-            if let Some(error) = self.cluster.shared.breaker.server_error(self.cluster.deadline) {
+            // Another request may have given the server up since this one was last sent. What that
+            // one ended with says nothing of a write that may have arrived.
+            if !self.may_be_written()
+                && let Some(error) = self.cluster.shared.breaker.server_error(self.cluster.deadline)
+            {
                 let host = self.cluster.host();
                 tracing::debug!(%host, request = self.call.label(), "the server's circuit is open");
                 return Err(error);
@@ -283,13 +286,15 @@ impl<'a> Exchange<'a> {
                 self.not_ready(status, None)
             }
             (Failure::Late, _) => Error::Timeout { host, request, waited: self.began.elapsed() },
-            (Failure::Unsent(cause) | Failure::Lost(cause), _) => {
-                match self.may_have_arrived && self.call.is_write() {
-                    true => Error::AnswerLost { host, request, cause, attempts },
-                    false => Error::Unreachable { host, cause, attempts },
-                }
-            }
+            (Failure::Unsent(cause) | Failure::Lost(cause), _) => match self.may_be_written() {
+                true => Error::AnswerLost { host, request, cause, attempts },
+                false => Error::Unreachable { host, cause, attempts },
+            },
         }
+    }
+
+    fn may_be_written(&self) -> bool {
+        self.may_have_arrived && self.call.is_write()
     }
 
     fn interrupted(&self) -> Error {

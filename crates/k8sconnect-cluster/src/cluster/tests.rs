@@ -123,6 +123,26 @@ async fn a_request_ends_when_another_one_gives_the_server_up() {
     assert!(matches!(ended, Err(Error::Unreachable { attempts: 7, .. })), "{ended:?}");
 }
 
+#[tokio::test]
+async fn a_write_that_may_have_arrived_does_not_end_with_what_another_request_ended_with() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    let cluster = Cluster::new(&Connection::to(host.parse().unwrap()), Stop::default()).unwrap();
+    let cluster = cluster.until(Instant::now() + PATIENCE);
+    let mut call = Call::new(Method::DELETE, "/api/v1/namespaces/a");
+    call.repeat = crate::Repeat::Harmless;
+    let closing = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 4096]).await;
+        let (host, cause) = (cluster.server(), NetworkError::Refused);
+        let error = Error::Unreachable { host, cause, attempts: 7 };
+        cluster.shared.breaker.gave_up("/", &error, Duration::from_secs(3600), None);
+    };
+    let (ended, ()) = tokio::join!(cluster.send(&call), closing);
+    let error = ended.unwrap_err();
+    assert!(error.may_be_done(), "{error:?}");
+}
+
 /// A server that answers the first request with these words, and no other at all.
 async fn answering_once(words: &'static str) -> Cluster {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
