@@ -50,98 +50,116 @@ pub(super) fn reach(
     place: &Place,
     files: Files,
 ) -> Result<Reach, Diagnostics> {
-    let mut problems = Diagnostics::new();
-    let whole = Value::Known(cluster.clone().into_data());
-    let parts = inline::parts(cluster);
-    let written: Vec<_> = parts.iter().filter(|part| part.1 == Presence::Set).collect();
-    let kubeconfigs = [
-        ("kubeconfig", Presence::of(&cluster.kubeconfig)),
-        ("config_path", Presence::of(&cluster.config_path)),
-    ];
-    let chosen: Vec<_> = kubeconfigs.iter().filter(|way| way.1 == Presence::Set).collect();
-    let kubeconfig_ruled_out = kubeconfigs.iter().all(|way| way.1 == Presence::Unset);
-    let context = Presence::of(&cluster.context);
-    match (chosen.as_slice(), written.first()) {
-        ([], None) => {
-            let open = parts.iter().chain(&kubeconfigs).any(|part| part.1 == Presence::NotKnown);
-            match (open, context) {
-                (true, _) => {}
-                (false, Presence::Set) => {
-                    problems.push(place.attribute("context").point(said::context_alone()));
+    let ways = Ways {
+        parts: inline::parts(cluster).to_vec(),
+        kubeconfigs: [
+            ("kubeconfig", Presence::of(&cluster.kubeconfig)),
+            ("config_path", Presence::of(&cluster.config_path)),
+        ],
+        context: Presence::of(&cluster.context),
+    };
+    let mut problems = ways.contradictions(place);
+    problems.extend(unusable_texts(cluster, place));
+    let inline = match ways.parts.iter().any(|part| part.1 == Presence::Set) {
+        true => inline::connection(cluster, ways.kubeconfig(), place, &mut problems),
+        false => None,
+    };
+    problems.into_result()?;
+    match inline {
+        _ if !Value::Known(cluster.clone().into_data()).is_wholly_known() => Ok(Reach::Unknown),
+        Some(connection) => Ok(Reach::Ready(Box::new(connection))),
+        None => by_kubeconfig(cluster, place, files),
+    }
+}
+
+/// Which parts of which way in are written.
+struct Ways {
+    parts: Vec<(&'static str, Presence)>,
+    kubeconfigs: [(&'static str, Presence); 2],
+    context: Presence,
+}
+
+impl Ways {
+    fn kubeconfig(&self) -> Presence {
+        let [text, path] = self.kubeconfigs.map(|way| way.1);
+        match (text, path) {
+            (Presence::Set, _) | (_, Presence::Set) => Presence::Set,
+            (Presence::Unset, Presence::Unset) => Presence::Unset,
+            (Presence::NotKnown, _) | (_, Presence::NotKnown) => Presence::NotKnown,
+        }
+    }
+
+    /// None or several where there must be one.
+    fn contradictions(&self, place: &Place) -> Diagnostics {
+        let is_set = |way: &&(&'static str, Presence)| way.1 == Presence::Set;
+        let chosen: Vec<_> = self.kubeconfigs.iter().filter(is_set).map(|way| way.0).collect();
+        let written: Vec<_> = self.parts.iter().filter(is_set).map(|part| part.0).collect();
+        let mut problems = Diagnostics::new();
+        let mut refuse = |name: &str, why| problems.push(place.attribute(name).point(why));
+        if let [_, second] = chosen[..] {
+            refuse(second, said::given_twice("kubeconfig", &["config_path"]));
+        }
+        let all = self.parts.iter().chain(&self.kubeconfigs);
+        match (chosen.first(), written.first()) {
+            (None, None) if all.clone().any(|part| part.1 == Presence::NotKnown) => {}
+            (None, None) if self.context != Presence::Set => {
+                problems.push(place.point(said::empty()));
+            }
+            (None, None) => refuse("context", said::context_alone()),
+            (None, Some(_)) if self.kubeconfig() == Presence::Unset => {
+                if self.context == Presence::Set {
+                    refuse("context", said::context_alone());
                 }
-                (false, _) => problems.push(place.point(said::empty())),
             }
+            (None, Some(_)) | (Some(_), None) => {}
+            (Some(name), Some(first)) => refuse(first, said::given_twice(name, &written)),
         }
-        ([], Some(_)) if kubeconfig_ruled_out && context == Presence::Set => {
-            problems.push(place.attribute("context").point(said::context_alone()));
-        }
-        ([], Some(_)) | ([_], None) => {}
-        ([_, (second, _), ..], None) => {
-            problems.push(
-                place.attribute(second).point(said::given_twice("kubeconfig", &["config_path"])),
-            );
-        }
-        ([(name, _), more @ ..], Some(first)) => {
-            if let Some((second, _)) = more.first() {
-                problems.push(
-                    place
-                        .attribute(second)
-                        .point(said::given_twice("kubeconfig", &["config_path"])),
-                );
-            }
-            let beside: Vec<_> = written.iter().map(|part| part.0).collect();
-            problems.push(place.attribute(first.0).point(said::given_twice(name, &beside)));
-        }
+        problems
     }
-    if let Value::Known(list) = &cluster.config_path
-        && std::env::split_paths(list.trim()).all(|path| path.as_os_str().is_empty())
-    {
-        problems.push(place.attribute("config_path").point(said::no_text("config_path")));
-    }
-    if let Value::Known(list) = &cluster.config_path
-        && let Err(error) = KubeconfigFiles::check("config_path", list)
-    {
-        problems.push(place.attribute("config_path").point(said::unusable(&error)));
+}
+
+/// Texts that name nothing.
+fn unusable_texts(cluster: &ClusterModel, place: &Place) -> Diagnostics {
+    let mut problems = Diagnostics::new();
+    if let Value::Known(list) = &cluster.config_path {
+        let at = place.attribute("config_path");
+        if std::env::split_paths(list.trim()).all(|path| path.as_os_str().is_empty()) {
+            problems.push(at.point(said::no_text("config_path")));
+        }
+        if let Err(error) = KubeconfigFiles::check("config_path", list) {
+            problems.push(at.point(said::unusable(&error)));
+        }
     }
     if cluster.context.as_str() == Some("") {
         problems.push(place.attribute("context").point(said::no_text("context")));
     }
-    let kubeconfig = match (chosen.is_empty(), kubeconfig_ruled_out) {
-        (false, _) => Presence::Set,
-        (true, true) => Presence::Unset,
-        (true, false) => Presence::NotKnown,
-    };
-    let inline = match written.is_empty() {
-        true => None,
-        false => inline::connection(cluster, kubeconfig, place, &mut problems),
-    };
-    problems.into_result()?;
-    if !whole.is_wholly_known() {
-        return Ok(Reach::Unknown);
-    }
+    problems
+}
+
+fn by_kubeconfig(
+    cluster: &ClusterModel,
+    place: &Place,
+    files: Files,
+) -> Result<Reach, Diagnostics> {
     let context = cluster.context.known().map(String::as_str);
-    let at_fault = |source: &str, errors: Vec<ConnectionError>| -> Diagnostics {
-        let told = errors.iter().map(|error| {
-            let name = match error {
-                // The kubeconfig's own `current-context` may be the one that is not there.
-                ConnectionError::UnknownContext { .. } if context.is_some() => "context",
-                _ => source,
-            };
-            place.attribute(name).point(said::unusable(error))
-        });
-        told.collect()
-    };
-    let connection = match (inline, &cluster.kubeconfig, &cluster.config_path) {
-        (Some(connection), _, _) => connection,
-        (None, Value::Known(text), _) => Connection::from_kubeconfig(text, context)
-            .map_err(|errors| at_fault("kubeconfig", errors))?,
-        (None, _, Value::Known(list)) if files == Files::Read => {
-            KubeconfigFiles::load("config_path", list)
-                .map_err(|error| vec![error])
-                .and_then(|files| files.connection(context))
-                .map_err(|errors| at_fault("config_path", errors))?
+    let (source, connection) = match (&cluster.kubeconfig, &cluster.config_path) {
+        (Value::Known(text), _) => ("kubeconfig", Connection::from_kubeconfig(text, context)),
+        (_, Value::Known(list)) if files == Files::Read => {
+            let files = KubeconfigFiles::load("config_path", list).map_err(|error| vec![error]);
+            ("config_path", files.and_then(|files| files.connection(context)))
         }
-        (None, _, _) => return Ok(Reach::Unknown),
+        _ => return Ok(Reach::Unknown),
     };
-    Ok(Reach::Ready(Box::new(connection)))
+    let at_fault = |error: &ConnectionError| {
+        let name = match error {
+            // The kubeconfig's own `current-context` may be the one that is not there.
+            ConnectionError::UnknownContext { .. } if context.is_some() => "context",
+            _ => source,
+        };
+        place.attribute(name).point(said::unusable(error))
+    };
+    match connection {
+        Ok(connection) => Ok(Reach::Ready(Box::new(connection))),
+        Err(errors) => Err(errors.iter().map(at_fault).collect()),
+    }
 }
