@@ -36,7 +36,7 @@ fn the_plugin_layer_never_says_kubernetes() {
 
 #[test]
 fn no_module_of_a_crate_is_used_by_one_that_it_uses() {
-    for name in ["tfplugin", "k8sconnect-core", "k8sconnect"] {
+    for name in ["tfplugin", "k8sconnect-core", "k8sconnect-cluster", "k8sconnect"] {
         let uses = uses(&root().join(name).join("src"));
         assert!(uses.len() > 10, "{name}: {uses:?}");
         let in_cycles: Vec<_> = uses.keys().filter(|it| reached(&uses, it).contains(*it)).collect();
