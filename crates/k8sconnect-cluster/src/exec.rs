@@ -10,7 +10,6 @@ use std::time::{Duration, SystemTime};
 
 use http::HeaderValue;
 use k8sconnect_core::{scrub, time, yaml};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -74,63 +73,43 @@ fn shown(stderr: &Printed, plugin: &Exec) -> String {
     text.chars().skip(skipped).collect()
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ExecCredential {
-    api_version: String,
-    kind: String,
-    status: Option<ExecCredentialStatus>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ExecCredentialStatus {
-    token: Option<String>,
-    client_certificate_data: Option<String>,
-    client_key_data: Option<String>,
-    expiration_timestamp: Option<Value>,
-}
-
 fn read(plugin: &Exec, output: &[u8]) -> Result<PluginCredential, PluginError> {
     let is_asked_for =
-        |it: &ExecCredential| it.kind == "ExecCredential" && it.api_version == plugin.api_version;
+        |it: &Value| it["kind"] == "ExecCredential" && it["apiVersion"] == *plugin.api_version;
     let printed = parse(output).filter(is_asked_for).ok_or_else(|| {
         PluginError::NotExecCredential { api_version: plugin.api_version.clone() }
     })?;
-    let status = printed.status.unwrap_or_default();
+    let status = &printed["status"];
+    let filled = |name: &str| status[name].as_str().filter(|text| !text.is_empty());
     let unusable = |error| PluginError::Value(Box::new(error));
-    let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let identity = match (filled(status.client_certificate_data), filled(status.client_key_data)) {
+    let identity = match (filled("clientCertificateData"), filled("clientKeyData")) {
         (Some(certificate), Some(key)) => {
-            let pair = ClientCertificate { certificate, key: key.into() };
+            let pair = ClientCertificate { certificate: certificate.to_owned(), key: key.into() };
             tls::certified(["clientCertificateData", "clientKeyData"], &pair).map_err(unusable)?;
             Some(pair)
         }
         (None, None) => None,
         _ => return Err(PluginError::NoCredential),
     };
-    let token = filled(status.token).map(|token| Secret::from(token).header("Bearer"));
+    let token = filled("token").map(|token| Secret::from(token).header("Bearer"));
     let authorization = token.transpose().map_err(|problem| unusable(problem.of("token")))?;
     if authorization.is_none() && identity.is_none() {
         return Err(PluginError::NoCredential);
     }
-    let expires = match status.expiration_timestamp {
-        None | Some(Value::Null) => None,
-        Some(stamp) => {
-            let stamp = stamp.as_str().and_then(time::parse);
-            Some(stamp.ok_or(PluginError::Expiration)?)
-        }
+    let expires = match &status["expirationTimestamp"] {
+        Value::Null => None,
+        stamp => Some(stamp.as_str().and_then(time::parse).ok_or(PluginError::Expiration)?),
     };
     Ok(PluginCredential { authorization, identity, expires })
 }
 
 /// In JSON as a rule; kubectl takes YAML too, and the mark that some programs begin a text with.
-fn parse(output: &[u8]) -> Option<ExecCredential> {
+fn parse(output: &[u8]) -> Option<Value> {
     let text = output.strip_prefix("\u{feff}".as_bytes()).unwrap_or(output);
     serde_json::from_slice(text).ok().or_else(|| {
         let documents = yaml::parse_stream(std::str::from_utf8(text).ok()?).ok()?;
         let [only] = documents.as_slice() else { return None };
-        serde_json::from_value(only.value.clone()).ok()
+        Some(only.value.clone())
     })
 }
 

@@ -86,9 +86,13 @@ fn pem(text: &str) -> Result<String, InvalidValue> {
     if filled(text)?.contains(MARK) {
         return Ok(text.to_owned());
     }
+    from_base64(text).filter(|pem| pem.contains(MARK)).ok_or(InvalidValue::NotPem)
+}
+
+/// The text in base64, which may have line breaks.
+pub(crate) fn from_base64(text: &str) -> Option<String> {
     let packed: String = text.split_ascii_whitespace().collect();
-    let decoded = BASE64.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    decoded.filter(|pem| pem.contains(MARK)).ok_or(InvalidValue::NotPem)
+    BASE64.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok())
 }
 
 fn filled(text: &str) -> Result<&str, InvalidValue> {

@@ -6,8 +6,6 @@
 
 use std::path::{Path, PathBuf};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_core::scrub::Sensitive;
 
 use self::text::{ClusterEntry, ContextEntry, Kubeconfig, Named, filled};
@@ -175,8 +173,7 @@ impl Base {
         let [for_path, for_data] = fields;
         let (field, pem) = match texts.map(filled) {
             [_, Some(data)] => {
-                let packed: String = data.split_ascii_whitespace().collect();
-                let pem = BASE64.decode(packed).ok().and_then(|it| String::from_utf8(it).ok());
+                let pem = inline::from_base64(data);
                 (for_data, pem.ok_or_else(|| InvalidValue::NotBase64.of(for_data))?)
             }
             [Some(path), None] => {

@@ -2,13 +2,12 @@
 
 use http::Method;
 use k8sconnect_core::rejection::Status;
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::address::{Kind, Location, Scope};
 use crate::call::{Call, Content, Repeat};
 use crate::cluster::Cluster;
-use crate::error::Error;
+use crate::error::{BadAnswer, Error};
 use crate::secret::Secret;
 
 /// Whose token, for whom, and for how long. What is left out, the server chooses.
@@ -29,18 +28,6 @@ pub enum Token {
     },
     /// There is no such account.
     NoAccount(Status),
-}
-
-#[derive(Deserialize)]
-struct Answered {
-    status: Granted,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Granted {
-    token: String,
-    expiration_timestamp: String,
 }
 
 impl Cluster {
@@ -65,7 +52,13 @@ impl Cluster {
         if reply.status == 404 {
             return Ok(Token::NoAccount(reply.refusal()));
         }
-        let Answered { status } = self.decode(&call, &reply)?;
-        Ok(Token::Granted { token: status.token.into(), expires: status.expiration_timestamp })
+        let answer: Value = self.decode(&call, &reply)?;
+        let text = |name: &str| answer["status"][name].as_str();
+        match (text("token"), text("expirationTimestamp")) {
+            (Some(token), Some(expires)) => {
+                Ok(Token::Granted { token: token.into(), expires: expires.to_owned() })
+            }
+            _ => Err(self.bad_answer(&call, BadAnswer::Shape)),
+        }
     }
 }

@@ -1,5 +1,7 @@
 use std::fs;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use proptest::prelude::*;
 
 use super::*;

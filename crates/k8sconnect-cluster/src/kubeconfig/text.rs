@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use k8sconnect_core::recent::Recent;
 use k8sconnect_core::yaml;
 use serde::Deserialize;
@@ -16,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{ConnectionError, KubeconfigError};
+use crate::inline::from_base64;
 
 /// `None`: there is nothing but spaces and comments in it.
 pub(super) fn parse(text: &str) -> Result<Option<Kubeconfig>, KubeconfigError> {
@@ -48,10 +47,8 @@ fn read(text: &str) -> Result<Option<Kubeconfig>, KubeconfigError> {
 
 /// What a bare text was given for.
 fn mistaken(text: &str) -> KubeconfigError {
-    let packed: String = text.split_ascii_whitespace().collect();
-    let unpacked = BASE64.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let is_path = text.contains(std::path::is_separator) || text.ends_with(".yaml");
-    match unpacked {
+    match from_base64(text) {
         Some(text) if text.contains("clusters") => KubeconfigError::Base64,
         _ if is_path && !text.contains(char::is_whitespace) => KubeconfigError::Path,
         _ => KubeconfigError::NotAMap,

@@ -116,22 +116,22 @@ fn plugin(
 
 /// `spec.cluster`, for a plugin that asked for it.
 fn cluster_info((cluster, trust): (&ClusterEntry, Option<&Trust>)) -> Value {
-    let mut info = json!({ "server": cluster.server });
-    if let Some(name) = &cluster.tls_server_name {
-        info["tls-server-name"] = name.as_str().into();
-    }
-    if cluster.insecure_skip_tls_verify {
-        info["insecure-skip-tls-verify"] = true.into();
-    }
-    if let Some(Trust::Authorities(pem)) = trust {
-        info["certificate-authority-data"] = BASE64.encode(pem).into();
-    }
-    if let Some(proxy) = &cluster.proxy_url {
-        info["proxy-url"] = proxy.as_str().into();
-    }
     let own = |it: &&Named<Value>| it.name == "client.authentication.k8s.io/exec";
-    if let Some(config) = cluster.extensions.iter().flatten().find(own) {
-        info["config"] = config.value.clone();
+    let config = cluster.extensions.iter().flatten().find(own).map(|config| &config.value);
+    let authority = match trust {
+        Some(Trust::Authorities(pem)) => Some(BASE64.encode(pem)),
+        _ => None,
+    };
+    let mut info = json!({
+        "server": cluster.server,
+        "tls-server-name": cluster.tls_server_name,
+        "insecure-skip-tls-verify": cluster.insecure_skip_tls_verify.then_some(true),
+        "certificate-authority-data": authority,
+        "proxy-url": cluster.proxy_url,
+        "config": config,
+    });
+    if let Value::Object(info) = &mut info {
+        info.retain(|_, value| !value.is_null());
     }
     info
 }
