@@ -83,7 +83,8 @@ pub(super) struct Kubeconfig {
     pub(super) users: Vec<Named<UserEntry>>,
 }
 
-/// Lists in a kubeconfig are maps in disguise: a name, and the value under the entry's own word.
+/// Lists in a kubeconfig are maps in disguise: a name, and the value under the entry's own word; for a
+/// variable of a plugin that is `value`.
 #[derive(Clone, Default, Deserialize)]
 #[serde(bound = "T: Default + Deserialize<'de>")]
 pub(super) struct Named<T> {
@@ -141,18 +142,13 @@ pub(super) struct UserEntry {
     pub(super) token_file: Option<String>,
     pub(super) username: Option<String>,
     pub(super) password: Option<String>,
-    pub(super) auth_provider: Option<AuthProvider>,
+    pub(super) auth_provider: Option<Named<Value>>,
     pub(super) exec: Option<ExecEntry>,
     #[serde(rename = "as")]
     pub(super) as_user: Option<String>,
     pub(super) as_uid: Option<String>,
     pub(super) as_groups: Option<Vec<String>>,
     pub(super) as_user_extra: Option<BTreeMap<String, Vec<String>>>,
-}
-
-#[derive(Clone, Deserialize)]
-pub(super) struct AuthProvider {
-    pub(super) name: String,
 }
 
 #[derive(Clone, Deserialize)]
@@ -163,17 +159,11 @@ pub(super) struct ExecEntry {
     #[serde(default)]
     pub(super) command: String,
     pub(super) args: Option<Vec<String>>,
-    pub(super) env: Option<Vec<EnvEntry>>,
+    pub(super) env: Option<Vec<Named<String>>>,
     pub(super) install_hint: Option<String>,
     pub(super) interactive_mode: Option<String>,
     #[serde(default)]
     pub(super) provide_cluster_info: bool,
-}
-
-#[derive(Clone, Deserialize)]
-pub(super) struct EnvEntry {
-    pub(super) name: String,
-    pub(super) value: String,
 }
 
 fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>

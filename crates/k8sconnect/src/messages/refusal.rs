@@ -329,6 +329,8 @@ pub(super) fn said(code: u16, words: &str) -> String {
     format!("The API server said (HTTP {code}): {}", words.trim_end())
 }
 
+const AGAIN: &str = "Run again: the next plan starts from the live object.";
+
 /// What a refusal comes to, and what to do about it.
 pub(super) fn advised(status: &Status) -> (&'static str, &'static str) {
     match status.rejection() {
@@ -365,15 +367,8 @@ pub(super) fn advised(status: &Status) -> (&'static str, &'static str) {
             "Remove the fields that the server names from `yaml_body`, or let the other manager \
              give them up.",
         ),
-        Rejection::Conflict => (
-            "changed while it was being written",
-            "Run again: the next plan starts from what is there now.",
-        ),
-        Rejection::AnotherObject => (
-            "is not the object that state knows",
-            "It was deleted and made anew meanwhile. Run again: the next plan starts from what is \
-             there now.",
-        ),
+        Rejection::Conflict => ("changed while it was being written", AGAIN),
+        Rejection::AnotherObject => ("is not the object that state knows", AGAIN),
         Rejection::NotFound => (
             "cannot be found",
             "There is nothing at this address that could be written: check name, namespace and \

@@ -205,18 +205,19 @@ pub(crate) fn failed(
     failure: &WaitFailure,
     around: &Picture,
 ) -> Diagnostic {
-    let too_late = || format!("{key} {} within {timeout}", missed(goal));
+    let summary = match failure {
+        WaitFailure::Never(_) => format!("{key} {}", hopeless(goal)),
+        _ => format!("{key} {} within {timeout}", missed(goal)),
+    };
     let look = format!("To look further:\n  kubectl describe {}", stuck::spelt(key));
-    let (summary, why, look, advice) = match failure {
+    let (why, look, advice) = match failure {
         WaitFailure::TimeIsUp(why) => (
-            too_late(),
             format!("Last seen: {}.", clause(why)),
             look.as_str(),
             "Only the wait has failed: the object stays as it is, in the cluster and in state, and \
              the next apply waits again. If it is merely slow, set a longer `timeout` in `wait_for`.",
         ),
         WaitFailure::NotFound => (
-            too_late(),
             "There is no such object.".into(),
             "",
             "Check `object_ref`. If this configuration makes the object, take `object_ref` from the \
@@ -224,14 +225,12 @@ pub(crate) fn failed(
              that, set a longer `timeout` in `wait_for`. The next apply waits again.",
         ),
         WaitFailure::Deleted => (
-            too_late(),
             "It was there, and was deleted while it was waited for.".into(),
             "",
             "Find out who deletes it: its owner, a controller, somebody else's apply. The next apply \
              waits again.",
         ),
         WaitFailure::NoNamespace(name) => (
-            too_late(),
             format!("There is no such object, and no namespace `{name}`."),
             "",
             "Check `object_ref.namespace` and the cluster. If this configuration makes the \
@@ -240,24 +239,16 @@ pub(crate) fn failed(
         ),
         WaitFailure::NoAnswer { seen, error } => {
             let Explanation { summary, cause, advice } = explain(error);
-            (
-                too_late(),
-                format!(
-                    "The API server stopped answering meanwhile. {summary}. {cause}\n\nSeen before \
-                     that: {}.",
-                    clause(seen)
-                ),
-                "",
-                &*format!("{advice} The next apply waits again."),
-            )
+            let before = format!("Seen before that: {}.", clause(seen));
+            let why = format!("The API server stopped answering meanwhile. {summary}. {cause}");
+            (paragraphs([&why, &before]), "", &*format!("{advice} The next apply waits again."))
         }
         WaitFailure::Never(why) => (
-            format!("{key} {}", hopeless(goal)),
             format!("Waiting longer would not help: {}.", clause(why)),
             look.as_str(),
-            "Only the wait has failed: the object stays as it is, in the cluster and in state. Mend \
-             the cause and apply; that waits again. What has failed for good, as a Job does, has to \
-             be made anew: `-replace` with its address.",
+            "Only the wait has failed: the object stays as it is, in the cluster and in state. Fix \
+             the cause and apply; that waits again. To create an object again that has failed for \
+             good, as a Job does, use `-replace` with its address.",
         ),
     };
     Diagnostic::error(summary, paragraphs([&why, &pictured(around), look, advice]))

@@ -18,26 +18,11 @@ pub(super) fn explain(error: &ConnectionError) -> Explanation {
             format!("Add `{lacks}`."),
         ),
         ConnectionError::AuthProvider { name } => auth_provider(name),
-        ConnectionError::RelativePath { field, path } => Explanation::new(
-            format!("`{field}` is a relative path"),
-            format!(
-                "{} is relative to a file, and this kubeconfig was given as text.",
-                named(path)
-            ),
-            match *field {
-                "exec.command" => "Use an absolute path, or a bare name that is in `PATH`.".into(),
-                _ => format!("Use an absolute path, or put the content into {}.", inline(field)),
-            },
-        ),
+        ConnectionError::RelativePath { field, path } => relative_path(field, path),
         ConnectionError::ContentForPath { field, content } => content_for_path(field, *content),
-        ConnectionError::UnreadableFile { field, path, cause } => Explanation::new(
-            match cause {
-                Unreadable::Empty => format!("The file in `{field}` is empty"),
-                _ => format!("The file in `{field}` cannot be read"),
-            },
-            format!("{}: {}.", named(path), unreadable(cause)),
-            "Check the path, and who may read it.",
-        ),
+        ConnectionError::UnreadableFile { field, path, cause } => {
+            unreadable_file(field, path, cause)
+        }
         ConnectionError::NoFiles { field, paths } => Explanation::new(
             format!("None of the files in `{field}` can be used"),
             format!("They do not exist or are empty: {}.", list(paths)),
@@ -75,6 +60,26 @@ pub(super) fn explain(error: &ConnectionError) -> Explanation {
             Explanation::new(summary, cause_in_plugin(problem), advice_on_plugin(command, problem))
         }
     }
+}
+
+fn relative_path(field: &str, path: &str) -> Explanation {
+    Explanation::new(
+        format!("`{field}` is a relative path"),
+        format!("{} is relative to a file, and this kubeconfig was given as text.", named(path)),
+        match field {
+            "exec.command" => "Use an absolute path, or a bare name that is in `PATH`.".into(),
+            _ => format!("Use an absolute path, or put the content into {}.", inline(field)),
+        },
+    )
+}
+
+fn unreadable_file(field: &str, path: &str, cause: &Unreadable) -> Explanation {
+    let what = if *cause == Unreadable::Empty { "is empty" } else { "cannot be read" };
+    Explanation::new(
+        format!("The file in `{field}` {what}"),
+        format!("{}: {}.", named(path), unreadable(cause)),
+        "Check the path, and who may read it.",
+    )
 }
 
 /// A value that cannot be used. `field` as the user spells it.
