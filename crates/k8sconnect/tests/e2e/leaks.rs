@@ -278,7 +278,7 @@ async fn nothing_leaks(tool: Tool) {
         (
             // Not accepted; it is found when the way to the cluster is looked at.
             Configuration { listed: "l1x", token: "var.env", ..GOOD },
-            "Unauthorized",
+            "The credentials have expired, or they are not for this cluster",
         ),
         (Configuration { patched: "[var.patched]", ..GOOD }, "expected"),
         (Configuration { plugin: "complaining.sh", ..GOOD }, "Bearer (hidden); log in"),
