@@ -66,7 +66,7 @@ impl<'a> Exchange<'a> {
                 && let Some(error) = self.cluster.shared.breaker.server_error(self.cluster.deadline)
             {
                 let host = self.cluster.host();
-                tracing::debug!(%host, request = self.call.label(), "the server's circuit is open");
+                tracing::debug!(%host, request = self.call.label(), "circuit open");
                 return Err(error);
             }
             let by = self.credential_deadline();
