@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::held::Held;
 use super::plan::Asked;
-use super::whose::{Whose, whose};
+use super::whose::{FoundObject, whose};
 use crate::cluster_identity::Opened;
 use crate::messages;
 use crate::messages::blast::Fate;
@@ -103,8 +103,10 @@ async fn live_of(opened: Option<&Opened>, held: &Held) -> Result<Option<(Cluster
         return Ok(None);
     };
     match whose(held, &answer.object, opened.identity) {
-        Whose::Ours | Whose::Restored => Ok(Some((cluster, answer.object))),
-        Whose::Unconfirmed | Whose::AnotherObject | Whose::AnotherState(_) => Ok(None),
+        FoundObject::Ours | FoundObject::Restored => Ok(Some((cluster, answer.object))),
+        FoundObject::Unconfirmed | FoundObject::AnotherObject | FoundObject::AnotherState(_) => {
+            Ok(None)
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use super::definitions;
 use super::held::Held;
 use super::model::ObjectModel;
 use super::unread;
-use super::whose::{Whose, whose};
+use super::whose::{FoundObject, whose};
 use crate::cluster_identity::Opened;
 use crate::look::{Unserved, unserved};
 use crate::messages;
@@ -144,20 +144,22 @@ impl ObjectDeletion<'_> {
     fn is_ours(&mut self, live: &Json, notices: &mut Diagnostics) -> Result<bool, Diagnostics> {
         let key = self.held.key();
         let other = match whose(self.held, live, self.opened.identity) {
-            Whose::Ours => {
+            FoundObject::Ours => {
                 self.was_found = true;
                 return Ok(true);
             }
-            Whose::Restored => return Ok(true),
-            Whose::AnotherObject if self.was_found => return Ok(false),
-            Whose::AnotherObject | Whose::Unconfirmed => {
+            FoundObject::Restored => return Ok(true),
+            FoundObject::AnotherObject if self.was_found => return Ok(false),
+            FoundObject::AnotherObject | FoundObject::Unconfirmed => {
                 self.confirm_gone(Some(uid_of(live)))?;
                 messages::object::replaced_by_others(key)
             }
-            Whose::AnotherState(id) => match self.session.ledger.knows(&Fact::OwnId(id.clone())) {
-                true => messages::object::taken_over_in_this_run(key),
-                false => messages::object::taken_over(key, &id),
-            },
+            FoundObject::AnotherState(id) => {
+                match self.session.ledger.knows(&Fact::OwnId(id.clone())) {
+                    true => messages::object::taken_over_in_this_run(key),
+                    false => messages::object::taken_over(key, &id),
+                }
+            }
         };
         notices.push(other);
         Ok(false)

@@ -14,7 +14,7 @@ use crate::object_ref::ObjectRef;
 
 model! {
     #[derive(Clone, Debug, PartialEq, Default)]
-    struct Identity {
+    struct ObjectIdentity {
         cluster_name: Value<String>,
         context: Value<String>,
         api_version: Value<String>,
@@ -65,7 +65,7 @@ pub(crate) fn of(model: &ObjectModel) -> Value {
         Value::Unknown => Value::Unknown,
         Value::Null => Value::Null,
     };
-    let identity = Identity {
+    let identity = ObjectIdentity {
         cluster_name: model.cluster_name.clone(),
         context,
         api_version: object.api_version,
@@ -82,7 +82,7 @@ pub(crate) fn asked(identity: Value) -> Result<ImportId, Diagnostics> {
     let Value::Known(data) = identity else {
         return Err(unusable());
     };
-    let identity = Identity::from_data(data).map_err(|_| unusable())?;
+    let identity = ObjectIdentity::from_data(data).map_err(|_| unusable())?;
     let part = |value: Value<String>| value.into_known().filter(|text| !text.is_empty());
     let (cluster_name, context) = (part(identity.cluster_name), part(identity.context));
     if cluster_name.is_some() && context.is_some() {

@@ -15,7 +15,7 @@ use tfplugin::{Diagnostics, Private, Read, ReadAnswer, Value};
 use super::held::Held;
 use super::model::ObjectModel;
 use super::upgrade;
-use super::whose::{Whose, whose};
+use super::whose::{FoundObject, whose};
 use crate::leaves;
 use crate::look::look_in_any_version;
 use crate::messages;
@@ -102,16 +102,16 @@ async fn find(
     let other = Some(uid_of(live));
     match whose(held, live, opened.identity) {
         _ if held.uid().is_empty() => upgrade::identify(held, live, private)?,
-        Whose::AnotherObject if opened.identity.proves_absence_at_refresh() => {
+        FoundObject::AnotherObject if opened.identity.proves_absence_at_refresh() => {
             let name = Name::new(opened.cluster.host(), &location.key());
             session.ledger.note(Fact::Superseded(name));
             return Ok(Refresh::Gone);
         }
-        Whose::AnotherObject | Whose::Unconfirmed => {
+        FoundObject::AnotherObject | FoundObject::Unconfirmed => {
             return Ok(opened.unconfirmed(key, other, notices));
         }
-        Whose::Restored => notices.push(messages::object::restored(key)),
-        Whose::Ours | Whose::AnotherState(_) => {}
+        FoundObject::Restored => notices.push(messages::object::restored(key)),
+        FoundObject::Ours | FoundObject::AnotherState(_) => {}
     }
     Ok(Refresh::Present(found))
 }

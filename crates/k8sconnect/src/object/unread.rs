@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::held::Held;
-use super::whose::{Whose, whose};
+use super::whose::{FoundObject, whose};
 use crate::cluster_identity::Opened;
 use crate::messages;
 use crate::resource::live::uid_of;
@@ -20,8 +20,10 @@ pub(super) async fn read(
     let key = held.key();
     match opened.cluster.get(location).await {
         Ok(Found::Object(answer)) => match whose(held, &answer.object, opened.identity) {
-            Whose::Ours | Whose::Restored | Whose::AnotherState(_) => Ok(Some(answer.object)),
-            Whose::Unconfirmed | Whose::AnotherObject => {
+            FoundObject::Ours | FoundObject::Restored | FoundObject::AnotherState(_) => {
+                Ok(Some(answer.object))
+            }
+            FoundObject::Unconfirmed | FoundObject::AnotherObject => {
                 let other = Some(uid_of(&answer.object));
                 opened.confirm_absence(key, other).map(|()| None)
             }

@@ -1,4 +1,4 @@
-//! Whose object it is that has the name of one in state.
+//! FoundObject object it is that has the name of one in state.
 
 use k8sconnect_core::identity::ID_ANNOTATION;
 use serde_json::Value as Json;
@@ -8,7 +8,7 @@ use crate::cluster_identity::ClusterIdentity;
 use crate::resource::live::uid_of;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum FoundObject {
     /// It has the UID in state.
     Ours,
     /// It has another UID and our id, as after restoring a backup.
@@ -20,17 +20,17 @@ pub(super) enum Whose {
     AnotherObject,
 }
 
-pub(super) fn whose(held: &Held, live: &Json, identity: ClusterIdentity) -> Whose {
+pub(super) fn whose(held: &Held, live: &Json, identity: ClusterIdentity) -> FoundObject {
     let is_same = uid_of(live) == held.uid();
     match live["metadata"]["annotations"][ID_ANNOTATION].as_str() {
         // State of the Go provider has no UID before its first refresh.
-        Some(id) if id == held.id() && (is_same || held.uid().is_empty()) => Whose::Ours,
+        Some(id) if id == held.id() && (is_same || held.uid().is_empty()) => FoundObject::Ours,
         Some(id) if id == held.id() => match identity {
-            ClusterIdentity::Confirmed => Whose::Restored,
-            ClusterIdentity::Unrecorded | ClusterIdentity::Unreadable => Whose::Unconfirmed,
+            ClusterIdentity::Confirmed => FoundObject::Restored,
+            ClusterIdentity::Unrecorded | ClusterIdentity::Unreadable => FoundObject::Unconfirmed,
         },
-        Some(id) if is_same => Whose::AnotherState(id.to_owned()),
-        None if is_same => Whose::Ours,
-        _ => Whose::AnotherObject,
+        Some(id) if is_same => FoundObject::AnotherState(id.to_owned()),
+        None if is_same => FoundObject::Ours,
+        _ => FoundObject::AnotherObject,
     }
 }

@@ -11,14 +11,14 @@ use serde_json::Value as Json;
 use tfplugin::Value;
 
 use super::in_state::PatchInState;
-use super::trial::Trial;
+use super::trial::PatchDryRun;
 use crate::leaves::{self, ProjectionMap};
 
 /// The leaves as they are planned.
 pub(crate) fn planned(
     patch: &Patch,
     live: &Json,
-    trial: &Trial,
+    trial: &PatchDryRun,
     kept: Option<&Kept>,
     key: Option<&ConcealmentKey>,
 ) -> ProjectionMap {

@@ -14,7 +14,7 @@ use tfplugin::{AttributePath, Diagnostics, Plan, Planned, Value};
 use super::in_state::PatchInState;
 use super::model::PatchModel;
 use super::stored::SinceApply;
-use super::trial::Trial;
+use super::trial::PatchDryRun;
 use super::{foresight, outlook, upgrade};
 use crate::cluster_identity::Opened;
 use crate::connect::Reach;
@@ -356,7 +356,7 @@ pub(crate) fn read(
 }
 
 /// Keeps what the write needs, which may follow in this process.
-fn remember(session: &Session, address: Address, live: &Json, trial: &Trial) {
+fn remember(session: &Session, address: Address, live: &Json, trial: &PatchDryRun) {
     let (live, answer, manager) = (live.clone(), trial.answer.clone(), trial.manager.clone());
     session.reads.keep_patch_write(address, PatchWrite { live, answer, manager });
 }

@@ -50,7 +50,7 @@ pub(crate) struct Surgery<'a> {
 }
 
 /// What a dry-run brought.
-pub(crate) struct Trial {
+pub(crate) struct PatchDryRun {
     pub(crate) answer: Json,
     /// Who asked.
     pub(crate) manager: String,
@@ -61,7 +61,7 @@ pub(crate) struct Trial {
     pub(crate) verdict: Verdict,
 }
 
-impl Trial {
+impl PatchDryRun {
     /// What the write would leave behind; `None` where some of it cannot be told without a key.
     pub(crate) fn kept(
         &self,
@@ -200,7 +200,7 @@ impl Trial {
 
 impl Surgery<'_> {
     /// Asks what the patch would do to the object that was read.
-    pub(crate) async fn attempt(&self, live: &Json) -> Result<Attempt<Trial>, Diagnostics> {
+    pub(crate) async fn attempt(&self, live: &Json) -> Result<Attempt<PatchDryRun>, Diagnostics> {
         let Attempt::Done((script, shape)) = self.prepare(live).await? else {
             return Ok(Attempt::Conflict);
         };
@@ -215,7 +215,7 @@ impl Surgery<'_> {
         }
         // What only means the same as what others wrote would be taken from them: it is asked again,
         // and written, as the server spells it.
-        let Trial { script, shape, .. } = trial;
+        let PatchDryRun { script, shape, .. } = trial;
         self.asked(live, manager, &shared, script, shape).await
     }
 
@@ -227,7 +227,7 @@ impl Surgery<'_> {
         content: &PatchBody,
         script: Script,
         shape: Shape,
-    ) -> Result<Attempt<Trial>, Diagnostics> {
+    ) -> Result<Attempt<PatchDryRun>, Diagnostics> {
         let (answer, warnings) = match content.change() {
             Some(change) => {
                 let (at, dry_run) = (self.location, Persistence::DryRun);
@@ -278,7 +278,7 @@ impl Surgery<'_> {
         live: &Json,
         answer: Json,
         manager: String,
-    ) -> Result<Attempt<Trial>, Diagnostics> {
+    ) -> Result<Attempt<PatchDryRun>, Diagnostics> {
         let Attempt::Done((script, shape)) = self.prepare(live).await? else {
             return Ok(Attempt::Conflict);
         };
@@ -383,7 +383,7 @@ impl Surgery<'_> {
 
     /// What is sent of a patch that was tried, without marks and guards; nothing where nothing is
     /// left to do. A leaf that others own too is sent in the spelling of the answer.
-    pub(crate) fn content_of(&self, trial: &Trial) -> PatchBody {
+    pub(crate) fn content_of(&self, trial: &PatchDryRun) -> PatchBody {
         let mut content = self.content(&trial.script);
         if let PatchBody::Apply(content) = &mut content {
             respell(content, &respelt(&trial.verdict.shared, content, &trial.answer));
@@ -410,7 +410,7 @@ impl Surgery<'_> {
         warnings: Vec<String>,
         script: Script,
         shape: Shape,
-    ) -> Result<Trial, Diagnostics> {
+    ) -> Result<PatchDryRun, Diagnostics> {
         let written = Written { object: &answer, manager: &manager };
         let kept = self.past.map(|(_, kept)| kept);
         let nullified = self.patch.nullified(live, written, kept).naming(self.patch.key())?;
@@ -429,7 +429,7 @@ impl Surgery<'_> {
         let (ours, key) = (self.manager, self.key);
         let scene = Scene { live, answer: written, manager: ours, meant, kept, key };
         let verdict = self.patch.judge(scene, &outcome).naming(self.patch.key())?;
-        Ok(Trial { answer, manager, warnings, script, shape, outcome, verdict })
+        Ok(PatchDryRun { answer, manager, warnings, script, shape, outcome, verdict })
     }
 
     /// The server's refusal, without what it quotes of a Secret: it may quote the whole object.

@@ -53,15 +53,15 @@ pub(crate) async fn wait(
         unpulled: BTreeMap::new(),
     };
     match vigil.keep().await {
-        Ok(End::Met) => Ok(vigil.last),
-        Ok(End::NeverKnown(nearest)) => {
+        Ok(WaitEnd::Met) => Ok(vigil.last),
+        Ok(WaitEnd::NeverKnown(nearest)) => {
             notices.push(messages::wait::gone_with_its_kind(&asked.key, nearest.as_deref()));
             Ok(None)
         }
-        Ok(End::NoKind(nearest)) => {
+        Ok(WaitEnd::NoKind(nearest)) => {
             Err(messages::wait::no_kind(&asked.key, nearest.as_deref(), &asked.timeout_text).into())
         }
-        Ok(End::Failed(failure)) => {
+        Ok(WaitEnd::Failed(failure)) => {
             let around = match failure {
                 WaitFailure::NoAnswer { .. } => Picture::default(),
                 _ => surroundings::look(cluster, vigil.last.as_ref()).await,
@@ -78,11 +78,11 @@ fn is_silence(error: &Error) -> bool {
     matches!(error, Error::Timeout { .. } | Error::Unreachable { .. } | Error::NotReady { .. })
 }
 
-fn silence(error: &Error, seen: Vec<Reason>) -> End {
-    End::Failed(WaitFailure::NoAnswer { seen, error: error.clone() })
+fn silence(error: &Error, seen: Vec<Reason>) -> WaitEnd {
+    WaitEnd::Failed(WaitFailure::NoAnswer { seen, error: error.clone() })
 }
 
-enum End {
+enum WaitEnd {
     Met,
     /// It was to be gone, and its kind is not there either; perhaps another was meant.
     NeverKnown(Option<String>),
@@ -104,7 +104,7 @@ struct Vigil<'a> {
 }
 
 impl Vigil<'_> {
-    async fn keep(&mut self) -> Result<End, Diagnostics> {
+    async fn keep(&mut self) -> Result<WaitEnd, Diagnostics> {
         let key = &self.asked.key;
         let unanswered = |error: Error| Diagnostics::from(messages::wait::unanswered(key, &error));
         let kind = match self.cluster.place(&key.gvk).await.map_err(unanswered)? {
@@ -120,12 +120,12 @@ impl Vigil<'_> {
                     _ => None,
                 };
                 if self.kind_is_gone().await? {
-                    return Ok(End::NeverKnown(nearest));
+                    return Ok(WaitEnd::NeverKnown(nearest));
                 }
                 let arrived = self.cluster.await_kind(&key.gvk, self.deadline).await;
                 match arrived.map_err(unanswered)? {
                     Some(kind) => kind,
-                    None => return Ok(End::NoKind(nearest)),
+                    None => return Ok(WaitEnd::NoKind(nearest)),
                 }
             }
         };
@@ -137,7 +137,7 @@ impl Vigil<'_> {
         self.watch(&at).await
     }
 
-    async fn watch(&mut self, at: &Location) -> Result<End, Diagnostics> {
+    async fn watch(&mut self, at: &Location) -> Result<WaitEnd, Diagnostics> {
         let patient = self.patient.clone();
         let mut follow = patient.follow(at);
         let mut why = None;
@@ -153,7 +153,7 @@ impl Vigil<'_> {
                     seen = &mut next => break seen,
                     () = sleep_until(next_look) => {
                         if let Some(why) = self.look_around().await {
-                            return Ok(End::Failed(WaitFailure::Never(why)));
+                            return Ok(WaitEnd::Failed(WaitFailure::Never(why)));
                         }
                         between = (between * 2).min(LONGEST_BETWEEN);
                         next_look = Instant::now() + between;
@@ -162,11 +162,13 @@ impl Vigil<'_> {
             };
             match seen {
                 Ok(None) => return self.last_word(at, why).await,
-                Ok(Some(Seen::NotServed(_))) if self.kind_is_gone().await? => return Ok(End::Met),
+                Ok(Some(Seen::NotServed(_))) if self.kind_is_gone().await? => {
+                    return Ok(WaitEnd::Met);
+                }
                 Ok(Some(seen)) => match self.judge(seen) {
-                    Verdict::Met => return Ok(End::Met),
+                    Verdict::Met => return Ok(WaitEnd::Met),
                     Verdict::NotYet(news) => why = Some(news),
-                    Verdict::Never(why) => return Ok(End::Failed(WaitFailure::Never(why))),
+                    Verdict::Never(why) => return Ok(WaitEnd::Failed(WaitFailure::Never(why))),
                 },
                 Err(error) if error.code().is_some_and(|code| code >= 500) => {
                     sleep_until(self.deadline.min(Instant::now() + AFTER_TROUBLE)).await;
@@ -188,7 +190,7 @@ impl Vigil<'_> {
         &mut self,
         at: &Location,
         why: Option<Vec<Reason>>,
-    ) -> Result<End, Diagnostics> {
+    ) -> Result<WaitEnd, Diagnostics> {
         let found = match &why {
             None => self.cluster.get(at).await,
             Some(_) => self.cluster.until(Instant::now() + LAST_LOOK).get(at).await,
@@ -203,9 +205,9 @@ impl Vigil<'_> {
             }
         };
         match self.judge(seen) {
-            Verdict::Met => Ok(End::Met),
-            Verdict::Never(why) => Ok(End::Failed(WaitFailure::Never(why))),
-            Verdict::NotYet(why) => Ok(End::Failed(match &self.last {
+            Verdict::Met => Ok(WaitEnd::Met),
+            Verdict::Never(why) => Ok(WaitEnd::Failed(WaitFailure::Never(why))),
+            Verdict::NotYet(why) => Ok(WaitEnd::Failed(match &self.last {
                 None if self.asked.goal != Goal::Deleted => self.why_not_there(at).await,
                 _ => WaitFailure::TimeIsUp(why),
             })),

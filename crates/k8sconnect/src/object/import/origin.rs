@@ -13,7 +13,7 @@ use crate::messages;
 use crate::messages::import::Source;
 use crate::session::Session;
 
-pub(super) struct Origin {
+pub(super) struct ImportOrigin {
     pub(super) connection: Box<Connection>,
     /// The namespace that the id names.
     pub(super) namespace: Option<String>,
@@ -22,7 +22,11 @@ pub(super) struct Origin {
     pub(super) cluster_name: Value<String>,
 }
 
-pub(super) fn find(session: &Session, id: &str, asked: &ImportId) -> Result<Origin, Diagnostics> {
+pub(super) fn find(
+    session: &Session,
+    id: &str,
+    asked: &ImportId,
+) -> Result<ImportOrigin, Diagnostics> {
     let directory = session.directory();
     if asked.names_a_context() || (asked.cluster_name.is_none() && directory.default.is_null()) {
         return from_environment(id, asked, &directory.names());
@@ -38,10 +42,14 @@ pub(super) fn find(session: &Session, id: &str, asked: &ImportId) -> Result<Orig
         None => Source::Default,
     };
     let namespace = asked.places(&[]).1.map(ToOwned::to_owned);
-    Ok(Origin { connection, namespace, source, cluster: Value::Null, cluster_name })
+    Ok(ImportOrigin { connection, namespace, source, cluster: Value::Null, cluster_name })
 }
 
-fn from_environment(id: &str, asked: &ImportId, names: &[String]) -> Result<Origin, Diagnostics> {
+fn from_environment(
+    id: &str,
+    asked: &ImportId,
+    names: &[String],
+) -> Result<ImportOrigin, Diagnostics> {
     let files = connect::from_environment()?.ok_or_else(|| match asked.names_a_context() {
         true => messages::import::context_of_nothing(),
         false => messages::import::no_cluster(names),
@@ -61,7 +69,7 @@ fn from_environment(id: &str, asked: &ImportId, names: &[String]) -> Result<Orig
     let connection = files.connection(Some(&context)).map_err(|flaws| {
         flaws.iter().map(messages::import::kubeconfig_unusable).collect::<Diagnostics>()
     })?;
-    Ok(Origin {
+    Ok(ImportOrigin {
         connection: Box::new(connection),
         namespace: namespace.map(ToOwned::to_owned),
         source: Source::Context(context),

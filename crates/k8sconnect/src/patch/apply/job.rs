@@ -28,7 +28,7 @@ use crate::patch::in_state::PatchInState;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields, owners};
 use crate::patch::note::Note;
 use crate::patch::stored::{SeenTarget, SinceApply, StoredPatch};
-use crate::patch::trial::{Surgery, Trial};
+use crate::patch::trial::{PatchDryRun, Surgery};
 use crate::read_cache::PatchWrite;
 use crate::resource::Adoption;
 use crate::resource::ambiguous_write::confirm_ambiguous_write;
@@ -127,7 +127,7 @@ impl Job<'_> {
     }
 
     /// Whether the note on the object says that this very change was written already.
-    fn is_written(&self, live: &Json, trial: &Trial, note: &Note) -> bool {
+    fn is_written(&self, live: &Json, trial: &PatchDryRun, note: &Note) -> bool {
         let patch = &self.work.patch;
         let is_new = self.past(live).is_none_or(|(former, kept)| {
             former != patch && !patch.respells(former, &trial.outcome, kept, Some(self.key))
@@ -140,7 +140,7 @@ impl Job<'_> {
     async fn hand_back_leaving(
         &self,
         live: Json,
-        trial: &Trial,
+        trial: &PatchDryRun,
         former: &Owners,
         note: Note,
     ) -> Result<Attempt<(Json, Owners)>, Diagnostics> {
@@ -173,7 +173,7 @@ impl Job<'_> {
         &self,
         surgery: &Surgery<'_>,
         live: Json,
-        trial: Trial,
+        trial: PatchDryRun,
         remaining: &Owners,
     ) -> Result<Attempt<Done>, Diagnostics> {
         let (key, digest) = (self.work.key(), self.work.patch.digest(self.key));
@@ -233,7 +233,7 @@ impl Job<'_> {
         before: Option<Json>,
         after: Json,
         former: Owners,
-        trial: &Trial,
+        trial: &PatchDryRun,
     ) -> Result<Done, Diagnostics> {
         let manager = self.manager();
         let written = Written { object: &after, manager: &manager };
@@ -245,7 +245,11 @@ impl Job<'_> {
     }
 
     /// Hands back what patches hold that nobody keeps up any more, as they would have done.
-    async fn take_over(&self, live: &Json, trial: &Trial) -> Result<Attempt<Done>, Diagnostics> {
+    async fn take_over(
+        &self,
+        live: &Json,
+        trial: &PatchDryRun,
+    ) -> Result<Attempt<Done>, Diagnostics> {
         let key = self.work.key();
         let contested = &trial.verdict.contested;
         if self.work.adoption == Adoption::Refuse {

@@ -18,7 +18,7 @@ use crate::messages::patch::{Going, Stage};
 use crate::patch::elsewhere::Elsewhere;
 use crate::patch::in_state::PatchInState;
 use crate::patch::model::{PatchModel, PreviousOwners, managed_fields};
-use crate::patch::trial::{Surgery, Trial};
+use crate::patch::trial::{PatchDryRun, Surgery};
 use crate::patch::{foresight, outlook};
 use crate::plan_ledger::{Address, Fact, Name};
 use crate::plan_phase::PlanPhase;
@@ -152,7 +152,7 @@ impl PatchPlan<'_> {
         held: &PatchInState,
         proposed: PatchModel,
         live: &Json,
-        trial: &Trial,
+        trial: &PatchDryRun,
     ) -> Result<PatchModel, Diagnostics> {
         let (patch, concealment) = (self.patch, held.stored.key.as_ref());
         let past = held.past().filter(|_| held.is_same_object(live));
@@ -193,7 +193,7 @@ impl PatchPlan<'_> {
         &self,
         surgery: &Surgery<'_>,
         mut live: Json,
-    ) -> Result<(Json, Trial), Diagnostics> {
+    ) -> Result<(Json, PatchDryRun), Diagnostics> {
         let key = self.patch.key();
         let mut tries = Tries::of(key);
         loop {
@@ -213,7 +213,7 @@ impl PatchPlan<'_> {
     fn tell_besides(
         &self,
         live: &Json,
-        trial: &Trial,
+        trial: &PatchDryRun,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let (key, answer) = (self.patch.key(), &trial.answer);
@@ -229,7 +229,11 @@ impl PatchPlan<'_> {
     }
 
     /// Nulls that remove nothing.
-    fn tell_nulls(&self, trial: &Trial, notices: &mut Diagnostics) -> Result<(), Diagnostics> {
+    fn tell_nulls(
+        &self,
+        trial: &PatchDryRun,
+        notices: &mut Diagnostics,
+    ) -> Result<(), Diagnostics> {
         let key = self.patch.key();
         let written = Written { object: &trial.answer, manager: &trial.manager };
         let undaunted = self.patch.undaunted(written).naming(key)?;
@@ -241,7 +245,7 @@ impl PatchPlan<'_> {
         &self,
         held: &PatchInState,
         live: &Json,
-        trial: &Trial,
+        trial: &PatchDryRun,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
         let key = self.patch.key();
@@ -297,7 +301,7 @@ impl PatchPlan<'_> {
 }
 
 /// Former owners of what stays in the patch.
-fn owners_of(model: &PatchModel, trial: &Trial) -> Value<PreviousOwners> {
+fn owners_of(model: &PatchModel, trial: &PatchDryRun) -> Value<PreviousOwners> {
     let mut owners = model.previous_owners.known().cloned().unwrap_or_default();
     let stays: Vec<_> = trial.outcome.leaves.0.keys().map(|path| path.shown()).collect();
     owners.retain(|path, _| stays.contains(path));

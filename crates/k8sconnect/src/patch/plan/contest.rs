@@ -15,7 +15,7 @@ use crate::messages;
 use crate::messages::patch::Stage;
 use crate::patch::note::Note;
 use crate::patch::outlook;
-use crate::patch::trial::Trial;
+use crate::patch::trial::PatchDryRun;
 use crate::plan_ledger::{Name, PlannedAction, Target};
 use crate::resource::Adoption;
 use crate::resource::live::NamesObject;
@@ -27,7 +27,7 @@ impl PatchPlan<'_> {
     pub(super) async fn without_predecessor(
         &self,
         live: &Json,
-        trial: &mut Trial,
+        trial: &mut PatchDryRun,
         adoption: Adoption,
         notices: &mut Diagnostics,
     ) -> Result<(), Diagnostics> {
@@ -49,7 +49,7 @@ impl PatchPlan<'_> {
         Ok(())
     }
 
-    fn is_tainted(&self, id: &str, trial: &Trial) -> bool {
+    fn is_tainted(&self, id: &str, trial: &PatchDryRun) -> bool {
         let fields = PlannedAction::TakeOver(trial.verdict.contested.clone());
         let (patch, address) = (Target::Patch(id.to_owned()), self.address.clone());
         self.session.reads.has_read(id) && self.session.ledger.plan(patch, address, fields).is_ok()
@@ -59,13 +59,13 @@ impl PatchPlan<'_> {
     /// the other one may be the patch that this one replaces, which state has set aside because of
     /// `create_before_destroy`. An error in a plan would leave it aside for good, one of the write
     /// does not. Where the client does not say that it applies, the message names the way out.
-    pub(super) fn is_left_to_the_write(&self, trial: &Trial, adoption: Adoption) -> bool {
+    pub(super) fn is_left_to_the_write(&self, trial: &PatchDryRun, adoption: Adoption) -> bool {
         !trial.verdict.contested.is_empty() && self.phase.is_apply() && adoption == Adoption::Refuse
     }
 
     pub(super) fn contested(
         &self,
-        trial: &Trial,
+        trial: &PatchDryRun,
         adoption: Adoption,
         stage: Stage,
         notices: &mut Diagnostics,
@@ -84,7 +84,10 @@ impl PatchPlan<'_> {
     }
 
     /// What other patches are to mean once this run has made them, no object tells yet.
-    pub(super) fn wanted_by_others_of_this_run(&self, trial: &Trial) -> Result<(), Diagnostics> {
+    pub(super) fn wanted_by_others_of_this_run(
+        &self,
+        trial: &PatchDryRun,
+    ) -> Result<(), Diagnostics> {
         let name = Target::Name(Name::new(self.targets.host(), &self.location.key()));
         let fields = PlannedAction::Patch(trial.outcome.reach());
         let entered = self.session.ledger.plan(name, self.address.clone(), fields);
