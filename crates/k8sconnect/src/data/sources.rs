@@ -133,10 +133,11 @@ impl Given<'_> {
                 split(SourceAttribute::Content, &[Source { name: None, text }])
             }
             (SourceAttribute::Pattern, pattern) => {
-                let own = pattern.to_owned();
+                let (own, ctx) = (pattern.to_owned(), ctx.clone());
                 // A file system may take its time; other requests need not wait for it.
-                let files = tokio::task::spawn_blocking(move || files::read(&own)).await;
-                let files = files
+                let files = move || files::read(&own, || ctx.is_stopped());
+                let files = tokio::task::spawn_blocking(files)
+                    .await
                     .map_err(|_| messages::documents::interrupted())?
                     .map_err(|error| unread(pattern, &error))?;
                 let sources: Vec<_> = files.iter().map(files::File::as_source).collect();

@@ -121,6 +121,11 @@ pub(crate) fn no_files(pattern: &str, error: &FilesError) -> Diagnostic {
                 "A pattern of files has at most {LONGEST_PATTERN} characters. Use several data sources."
             ),
         ),
+        FilesError::Stopped => Diagnostic::error(
+            format!("Files that fit `{pattern}` were not read"),
+            "You asked to stop while folders were searched. Nothing was changed; run again when you \
+             are ready. To search fewer folders, narrow the pattern.",
+        ),
         FilesError::Nothing { working_directory } => Diagnostic::error(
             format!("No file fits `{pattern}`"),
             format!(

@@ -31,6 +31,8 @@ impl File {
 pub(crate) enum FilesError {
     Pattern(globset::ErrorKind),
     PatternTooLong,
+    /// The user asked to stop while folders were searched.
+    Stopped,
     /// No file fits; this is where relative patterns begin.
     Nothing {
         working_directory: PathBuf,
@@ -47,19 +49,26 @@ pub(crate) const LONGEST_PATTERN: usize = 4096;
 /// How many bytes a file may have.
 const LARGEST: usize = 64 << 20;
 
-/// Reads every file that fits.
-pub(crate) fn read(pattern: &str) -> Result<Vec<File>, FilesError> {
+/// Reads every file that fits. A search through many folders takes long, and ends once the user
+/// `has_stopped` it.
+pub(crate) fn read(pattern: &str, has_stopped: impl Fn() -> bool) -> Result<Vec<File>, FilesError> {
     if pattern.len() > LONGEST_PATTERN {
         return Err(FilesError::PatternTooLong);
     }
     let matcher = matcher(pattern).map_err(|error| FilesError::Pattern(error.kind().clone()))?;
-    let (found, mut broken) = find(pattern, &matcher);
+    let (found, mut broken) = find(pattern, &matcher, &has_stopped);
     let mut files = Vec::new();
     for path in found {
+        if has_stopped() {
+            break;
+        }
         match file::read(&path, LARGEST) {
             Ok(text) => files.push(File { path: path.display().to_string(), text }),
             Err(error) => broken.push((path, error)),
         }
+    }
+    if has_stopped() {
+        return Err(FilesError::Stopped);
     }
     if !broken.is_empty() {
         return Err(FilesError::Unreadable { broken, others: files });
@@ -78,7 +87,11 @@ fn matcher(pattern: &str) -> Result<GlobSet, globset::Error> {
 }
 
 /// The files that fit, and the folders on the way that cannot be read.
-fn find(pattern: &str, matcher: &GlobSet) -> (BTreeSet<PathBuf>, Vec<(PathBuf, Unreadable)>) {
+fn find(
+    pattern: &str,
+    matcher: &GlobSet,
+    has_stopped: &impl Fn() -> bool,
+) -> (BTreeSet<PathBuf>, Vec<(PathBuf, Unreadable)>) {
     let (folder, rest) = fixed_part(pattern);
     let writes_dot = ["/.", "{.", ",.", "[.", "\\."].iter().any(|dot| rest.contains(dot))
         || rest.starts_with('.');
@@ -90,9 +103,8 @@ fn find(pattern: &str, matcher: &GlobSet) -> (BTreeSet<PathBuf>, Vec<(PathBuf, U
     let depth = if rest.contains("**") { usize::MAX } else { rest.matches('/').count() + 1 };
     let root = if folder.is_empty() { "." } else { folder };
     let (mut found, mut broken) = (BTreeSet::new(), Vec::new());
-    for entry in
-        WalkDir::new(root).follow_links(true).max_depth(depth).into_iter().filter_entry(is_sought)
-    {
+    let walk = WalkDir::new(root).follow_links(true).max_depth(depth);
+    for entry in walk.into_iter().filter_entry(is_sought).take_while(|_| !has_stopped()) {
         match entry {
             Ok(entry) => {
                 let path = if folder.is_empty() {
@@ -153,7 +165,7 @@ mod tests {
 
     fn found(folder: &tempfile::TempDir, pattern: &str) -> Result<Vec<String>, FilesError> {
         let root = folder.path().display().to_string();
-        let files = read(&format!("{root}/{pattern}"))?;
+        let files = read(&format!("{root}/{pattern}"), || false)?;
         Ok(files.into_iter().map(|file| file.path[root.len() + 1..].to_owned()).collect())
     }
 
@@ -195,7 +207,7 @@ mod tests {
             let long = part.repeat(3000 / part.len());
             let _ = damage::swiftly(|| found(&tree, &long));
         }
-        assert!(matches!(read(&"{".repeat(5000)), Err(FilesError::PatternTooLong)));
+        assert!(matches!(read(&"{".repeat(5000), || false), Err(FilesError::PatternTooLong)));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::world::{OBJECT, World, value};
 
 const SOON: Duration = Duration::from_secs(2);
 const WAIT: &str = "k8sconnect_wait";
+const SPLIT: &str = "k8sconnect_yaml_split";
 
 /// A provider that was configured, as only such a one can be asked to stop, and a proxy that sees
 /// what it does.
@@ -252,6 +253,25 @@ async fn a_credential_plugin_is_ended() {
     let config = at.world.config_at(&cluster, &at.world.config_map("settings"));
     let failure = at.interrupted(|| ran.exists(), at.core.plan(OBJECT, &config, None)).await;
     says(&failure, "you asked to stop");
+}
+
+#[tokio::test]
+async fn a_search_for_files_is_ended() {
+    let at = Scene::new().await;
+    // Each folder has a link to every other one, so that there are millions of ways through them.
+    let tree = tempfile::tempdir().unwrap();
+    let folders: Vec<_> = (0..10).map(|n| tree.path().join(n.to_string())).collect();
+    folders.iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+    for (n, folder) in folders.iter().enumerate() {
+        for (m, other) in folders.iter().enumerate().filter(|(m, _)| *m != n) {
+            std::os::unix::fs::symlink(other, folder.join(m.to_string())).unwrap();
+        }
+    }
+    let config = value(&json!({ "pattern": format!("{}/**/*.yaml", tree.path().display()) }));
+    let began = Instant::now();
+    let searches = || began.elapsed() > Duration::from_millis(500);
+    let failure = at.interrupted(searches, at.core.read_data(SPLIT, &config)).await;
+    says(&failure, "You asked to stop while folders were searched");
 }
 
 /// A page that leads to another one, with a token that no other page has.

@@ -88,6 +88,7 @@ fn source_messages() -> Vec<Diagnostic> {
     let files = [
         FilesError::Pattern(globset::ErrorKind::UnclosedAlternates),
         FilesError::PatternTooLong,
+        FilesError::Stopped,
         FilesError::Nothing { working_directory: "/srv/shop".into() },
         FilesError::Unreadable {
             broken: vec![
