@@ -23,7 +23,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::Connection as _;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use k8sconnect_core::time;
+use k8sconnect_core::{footprint, time};
 use tokio::sync::OnceCell;
 use tower::service_fn;
 use tower::util::BoxCloneSyncService;
@@ -188,7 +188,7 @@ fn was_turned_away(error: &(dyn StdError + 'static)) -> bool {
 }
 
 /// A response, read to its end. A server that never stops sending costs `largest` bytes of memory and
-/// no more. How long the reading may take is for the caller to judge.
+/// no more, and what it sent costs a multiple of that at most once it is read as JSON. How long the reading may take is for the caller to judge.
 pub(crate) async fn read(response: Response<Incoming>, largest: usize) -> Result<Reply, Failure> {
     let (head, mut incoming) = response.into_parts();
     let mut body = Vec::new();
@@ -200,6 +200,9 @@ pub(crate) async fn read(response: Response<Incoming>, largest: usize) -> Result
             return Err(Failure::TooMuch(largest));
         }
         body.extend_from_slice(&data);
+    }
+    if footprint::exceeds(&body, largest) {
+        return Err(Failure::TooMuch(largest));
     }
     let retry_after = retry_after(&head.headers, SystemTime::now());
     let warnings = warnings(&head.headers);

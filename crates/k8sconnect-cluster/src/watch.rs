@@ -12,6 +12,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use k8sconnect_core::footprint;
 use k8sconnect_core::rejection::Status;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
@@ -275,14 +276,19 @@ pub(crate) enum Next {
 impl Lines {
     pub(crate) async fn next(&mut self) -> Result<Next, Error> {
         loop {
-            if let Some(line) = self.buffer.line() {
-                self.is_fruitful = true;
-                return Ok(serde_json::from_slice(&line).map_or(Next::End, Next::Event));
-            }
-            if self.buffer.bytes.len() > LARGEST_ANSWER {
+            let line = self.buffer.line();
+            let has_too_much = match &line {
+                Some(line) => footprint::exceeds(line, LARGEST_ANSWER),
+                None => self.buffer.bytes.len() > LARGEST_ANSWER,
+            };
+            if has_too_much {
                 let (host, request) = (self.cluster.server(), self.request.clone());
                 let excess = Excess::Event { limit: LARGEST_ANSWER };
                 return Err(Error::TooMuch { host, request, excess });
+            }
+            if let Some(line) = line {
+                self.is_fruitful = true;
+                return Ok(serde_json::from_slice(&line).map_or(Next::End, Next::Event));
             }
             let request = || self.request.clone();
             match self.cluster.wait(request, self.body.frame()).await? {

@@ -17,6 +17,7 @@ pub mod changed;
 pub mod conflict;
 pub mod documents;
 pub mod field;
+pub mod footprint;
 
 pub mod handback;
 pub mod identity;

@@ -99,6 +99,16 @@ async fn ten_answers_of_a_gigabyte_at_once_are_not_held() {
     scene.fails(objects, Fate::Flood(gigabyte), "sent an answer of more than 8 MiB").await;
 }
 
+/// Seven bytes of text each, and six hundred of memory.
+#[tokio::test]
+async fn ten_answers_of_a_million_maps_at_once_are_not_held() {
+    let scene = Scene::new(TEN_OBJECTS).await;
+    let beginning = r#"{"apiVersion":"v1","kind":"ConfigMap","data":["#;
+    let maps = Flood::endless(beginning, &r#"{"":0},"#.repeat(1000)).times(1000);
+    let objects = Which::under(&scene.config_maps()).method(Method::GET);
+    scene.fails(objects, Fate::Flood(maps), "or with too many values").await;
+}
+
 #[tokio::test]
 async fn a_list_without_an_end_is_not_held() {
     let scene = Scene::new(LIST).await;

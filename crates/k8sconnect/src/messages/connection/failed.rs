@@ -139,11 +139,15 @@ fn timeout(host: &Server, request: &str, waited: Duration) -> Explanation {
 fn too_much(host: &Server, request: &str, excess: Excess) -> Explanation {
     let mebibytes = |bytes: usize| format!("{} MiB", bytes >> 20);
     let what = match excess {
-        Excess::Answer { limit } => format!("an answer of more than {}", mebibytes(limit)),
+        Excess::Answer { limit } => {
+            format!("an answer of more than {}, or with too many values", mebibytes(limit))
+        }
         Excess::List { limit } => format!("a list of more than {}", mebibytes(limit)),
         Excess::Pages { limit } => format!("a list of more than {limit} pages"),
         Excess::Circle => "a list that has no end".to_owned(),
-        Excess::Event { limit } => format!("a watch event of more than {}", mebibytes(limit)),
+        Excess::Event { limit } => {
+            format!("a watch event of more than {}, or with too many values", mebibytes(limit))
+        }
     };
     let advice = match excess {
         Excess::List { .. } => {
