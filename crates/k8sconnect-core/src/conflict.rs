@@ -5,15 +5,13 @@
 //! the fields that the others hold are spelt as the server would, and the one that comes out the
 //! same is meant. Where two do, the object tells which of them is in dispute.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::atom::same;
-use crate::changed::changed;
 use crate::field::walk::{at, at_written};
-use crate::field::{FieldPath, FieldSet, PathElement};
-use crate::other_words::{has_words_of_a_version, leads_nowhere};
+use crate::field::{FieldPath, PathElement};
 use crate::owners::{Manager, Owners};
 use crate::rejection::Cause;
 
@@ -22,10 +20,8 @@ use crate::rejection::Cause;
 pub struct Conflicts {
     /// With everybody who holds the field, ourselves apart.
     pub fields: BTreeMap<FieldPath, Vec<Manager>>,
-    /// The same of fields that have another path in our version; the body has none of them.
-    pub in_other_words: BTreeMap<FieldPath, Vec<Manager>>,
-    /// Where the body differs from the object, if there are such: one of these is what they mean.
-    pub candidates: Vec<FieldPath>,
+    /// The same of fields that the managers wrote in another API version, with the paths of that version.
+    pub in_other_versions: BTreeMap<FieldPath, Vec<Manager>>,
     /// What none of the fields there are could be meant by, in the server's words.
     pub unmatched: Vec<Cause>,
 }
@@ -69,27 +65,14 @@ pub fn conflicts(
         for path in meant {
             let holders = owners.holders(path).filter(|holder| !holder.applies_as(manager));
             let holders: Vec<_> = holders.cloned().collect();
+            let metadata = FieldPath::fields(["metadata"]);
             let is_elsewhere = |it: &Manager| wanted["apiVersion"] != it.api_version.as_str();
-            let strange = holders.iter().all(is_elsewhere) && leads_nowhere(path, &[wanted, live]);
-            let fields = if strange { &mut found.in_other_words } else { &mut found.fields };
+            let in_version = path.starts_with(&metadata) || !holders.iter().all(is_elsewhere);
+            let fields = if in_version { &mut found.fields } else { &mut found.in_other_versions };
             fields.insert(path.clone(), holders);
         }
     }
-    if !found.in_other_words.is_empty() {
-        found.candidates = differing(wanted, live);
-        found.candidates.retain(|path| !found.fields.contains_key(path));
-    }
     found
-}
-
-/// Where the body differs from the object, to the first list on the way.
-fn differing(wanted: &Value, live: &Value) -> Vec<FieldPath> {
-    let is_field = |element: &&PathElement| matches!(element, PathElement::Field(_));
-    let differ = changed(live, wanted, &FieldSet::default()).into_iter();
-    let differ = differ.filter(|path| at(wanted, path).is_some() && has_words_of_a_version(path));
-    let places =
-        differ.map(|path| FieldPath::new(path.elements().iter().take_while(is_field).cloned()));
-    places.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn as_the_server_spells(path: &FieldPath) -> String {
@@ -161,7 +144,7 @@ mod tests {
     #[test]
     fn of_two_fields_that_are_spelt_alike_the_one_in_dispute_is_meant() {
         let both = json!({"f:free": {"f:a": {"f:b": {}}, "f:a.b": {}}});
-        let object = |step: i64, key: i64| json!({"free": {"a": {"b": step}, "a.b": key}});
+        let object = |step: i64, key: i64| json!({"apiVersion": "v1", "free": {"a": {"b": step}, "a.b": key}});
         let fields = |holder, wanted: &Value| {
             let owners = owners(&[("one", both.clone()), ("other", json!({"f:x": {}}))]);
             found(&[cause(".free.a.b", holder)], &owners, wanted, &object(1, 1))
@@ -179,7 +162,7 @@ mod tests {
             ("other", json!({"f:free": {"f:a.b": {}}})),
         ]);
         let causes = [cause(".free.a.b", "other")];
-        let wanted = json!({"free": {"a": {"b": 2}, "a.b": 2}});
+        let wanted = json!({"apiVersion": "v1", "free": {"a": {"b": 2}, "a.b": 2}});
         assert_eq!(found(&causes, &owners, &wanted, &json!({})), ["free[\"a.b\"]"]);
     }
 
@@ -199,28 +182,23 @@ mod tests {
         let none = conflicts(&causes, &Owners::default(), "k8sconnect", &json!({}), &json!({}));
         assert_eq!(none.unmatched, causes[..1]);
     }
+
     #[test]
-    fn a_field_of_another_version_is_told_apart_with_what_it_may_mean() {
+    fn a_field_of_another_version_is_listed_apart_with_its_own_path() {
         let rival = json!([{"manager": "rival", "operation": "Apply", "apiVersion": "g/v1",
-            "fieldsV1": {"f:spec": {"f:percent": {}, "f:max": {}}}}]);
+            "fieldsV1": {"f:spec": {"f:percent": {}}, "f:metadata": {"f:labels": {"f:a": {}}}}}]);
         let owners = Owners::from_managed_fields(&rival).unwrap();
-        let object = |max: u8, percent: u8, filled_in: &Value| {
-            json!({"apiVersion": "g/v2", "metadata": {"labels": {"max": max}},
-                "spec": {"max": max, "metrics": [{"percent": percent, "kind": filled_in}]}})
+        let object = |a: &str, percent: u8| {
+            json!({"apiVersion": "g/v2", "metadata": {"labels": {"a": a}},
+                "spec": {"metrics": [{"percent": percent}]}})
         };
-        let wanted = {
-            let mut wanted = object(6, 80, &json!("x"));
-            wanted["spec"]["metrics"][0].as_object_mut().unwrap().remove("kind");
-            wanted
-        };
-        let live = object(5, 50, &json!("x"));
-        let causes = [cause(".spec.percent", "rival"), cause(".spec.max", "rival")];
+        let causes = [cause(".spec.percent", "rival"), cause(".metadata.labels.a", "rival")];
+        let (wanted, live) = (object("x", 80), object("y", 50));
         let found = conflicts(&causes, &owners, "k8sconnect", &wanted, &live);
-        let texts = |paths: Vec<FieldPath>| -> Vec<String> {
-            paths.iter().map(ToString::to_string).collect()
+        let texts = |paths: BTreeMap<FieldPath, Vec<Manager>>| -> Vec<String> {
+            paths.keys().map(ToString::to_string).collect()
         };
-        assert_eq!(texts(found.fields.into_keys().collect()), ["spec.max"]);
-        assert_eq!(texts(found.in_other_words.into_keys().collect()), ["spec.percent"]);
-        assert_eq!(texts(found.candidates), ["spec.metrics"]);
+        assert_eq!(texts(found.fields), ["metadata.labels.a"]);
+        assert_eq!(texts(found.in_other_versions), ["spec.percent"]);
     }
 }

@@ -3,7 +3,7 @@
 //! Everything that can be reasoned about without a network lives here: what the user wrote
 //! ([`manifest`]), which fields that makes ours ([`field`], [`owners`]), what of the object is
 //! shown ([`projection`]), what the server meant by a refusal ([`rejection`]), who took what from
-//! whom ([`transition`]) and what is to be done about all of it ([`plan`]).
+//! whom ([`ownership`]) and what is to be done about all of it ([`plan`]).
 //!
 //! There is no async, no I/O, no clock, no randomness and no hash-ordered map in this crate: the
 //! same input gives the same bytes. It never says Terraform.
@@ -28,10 +28,10 @@ pub mod import_id;
 pub mod jsonpath;
 pub mod leaf_texts;
 pub mod manifest;
-pub mod other_words;
 pub mod outgoing;
 pub mod overwrite;
 pub mod owners;
+pub mod ownership;
 pub mod patch;
 pub mod plan;
 pub mod pointer;
@@ -49,6 +49,5 @@ mod stored;
 pub mod swallowed;
 pub mod text;
 pub mod time;
-pub mod transition;
 pub mod yaml;
 mod zero;

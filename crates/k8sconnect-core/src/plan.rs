@@ -21,20 +21,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::atom::same;
 use crate::field::fields_v1::FieldsV1Error;
-use crate::field::walk::{at, at_written, in_the_way};
+use crate::field::walk::at_written;
 use crate::field::{FieldPath, FieldSet};
-use crate::handback;
-use crate::identity::{ID_ANNOTATION, is_marking, without_marks};
+use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::ignore::{Ignoring, Oddities, unsent};
 use crate::manifest::Manifest;
-use crate::other_words::OtherWords;
 use crate::owners::Owners;
+use crate::ownership::{Class, FieldChange, LastApply, Snapshot, Table, VersionedOwners, reorders};
 use crate::projection::{ConcealmentKey, Projection, Texts, View, project, retold};
 use crate::secrecy::Secrecy;
 use crate::spelling;
-use crate::transition::{self, FieldNotice, Notices, Side, Then};
 
 pub use recovery::{Recovered, Standing};
 pub use takeover::Takeover;
@@ -108,8 +105,36 @@ pub struct Decision {
     pub open: BTreeSet<FieldPath>,
     /// Whose spelling of the body state keeps.
     pub spelling: Spelling,
-    /// What is to be told about other managers.
-    pub notices: Notices,
+    /// What becomes of fields, and of their owners.
+    pub changes: Vec<FieldChange>,
+}
+
+impl Decision {
+    /// The changes that a plan reports.
+    pub fn reported(&self) -> impl Iterator<Item = &FieldChange> {
+        self.changes.iter().filter(|change| change.class.is_reported())
+    }
+
+    /// Whether the write changes anything beside the order of items: a value, or an owner of an equal
+    /// value.
+    pub fn writes(&self) -> bool {
+        let is_write = |class: Class| match class {
+            Class::Reordered | Class::Released | Class::Unchanged => false,
+            Class::Joined | Class::Edited | Class::Removed => true,
+            reported => reported.is_reported(),
+        };
+        self.changes.iter().any(|change| is_write(change.class))
+    }
+
+    /// Our leaves that get another owner and keep their value.
+    pub fn change_of_owners(&self) -> impl Iterator<Item = &FieldPath> {
+        let only_owners = |change: &&FieldChange| {
+            matches!(change.class, Class::OwnershipLost | Class::Joined | Class::TakenFrom)
+                && !change.changes_value()
+                && self.projection.get(&change.path).is_some()
+        };
+        self.changes.iter().filter(only_owners).map(|change| &change.path)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,12 +271,10 @@ impl Planner<'_> {
             Some(prior) => self.spelling(desired, prior, &ours, &projection, answer),
             None => Spelling::New,
         };
-        let mut notices = match live {
-            Some(live) => {
-                let after = After { ours: &ours, projection: &projection, owners: &next, answer };
-                self.notices(desired, prior, live, after)?
-            }
-            None => Notices::default(),
+        let after = After { ours: &ours, projection: &projection, owners: &next, answer };
+        let mut changes = match live {
+            Some(live) => self.changes(desired, prior, live, after)?,
+            None => Vec::new(),
         };
         if let (Some(live), Some(prior)) = (live, prior) {
             // Who wrote the same again asks for the order that comes of it.
@@ -259,37 +282,33 @@ impl Planner<'_> {
                 Spelling::Former => Cow::Borrowed(answer),
                 Spelling::New => prior.manifest.as_applied(),
             };
-            notices.reorders = transition::reorders(&ours, &before, live, answer);
+            changes.extend(reorders(&ours, &before, live, answer));
         }
         let open = open::open(&ours, &desired.as_applied(), &projection, prior);
-        Ok(Decision { projection, open, spelling, notices })
+        Ok(Decision { projection, open, spelling, changes })
     }
 
-    /// What others have changed of ours since our last write, where nobody can say yet what becomes
-    /// of it.
-    pub fn at_stake(
-        self,
-        prior: Prior<'_>,
-        live: &Value,
-    ) -> Result<Vec<FieldNotice>, FieldsV1Error> {
+    /// What others have changed of ours since our last write, where no dry-run can be sent.
+    pub fn drift(self, prior: Prior<'_>, live: &Value) -> Result<Vec<FieldChange>, FieldsV1Error> {
         let Some(kept) = prior.kept else {
             return Ok(Vec::new());
         };
         let now = Owners::of_object(live)?;
         let ours = self.our_fields(&kept.owners, live);
-        let manifest = prior.manifest;
-        let leaves = self.project(&ours, live, &now, manifest, manifest.secrecy());
-        let then = self.kept_texts(kept, live);
-        let elsewhere = self.elsewhere(manifest, &now, live);
-        let texts = leaves.told(prior.key);
-        let mut changed = transition::changed(self.manager, &then, &texts, &now, live, &elsewhere);
-        // A value that somebody set back to the written one, after a webhook changed it, is safe.
-        let written = manifest.as_applied();
-        changed.retain(|it| match (at_written(&written, &it.path), at(live, &it.path)) {
-            (Some(written), Some(live)) => !same(written, live),
-            _ => true,
-        });
-        Ok(changed)
+        let (manifest, secrecy) = (prior.manifest, prior.manifest.secrecy());
+        let leaves = self.project(&ours, live, &now, manifest, secrecy);
+        let owners = VersionedOwners::of(&now, &manifest.gvk().api_version());
+        let (texts, none) = (self.kept_texts(kept, live), FieldSet::default());
+        let table = Table {
+            manager: self.manager,
+            last: Some(LastApply { fields: &ours, texts: &texts, unrecorded: &none }),
+            live: Snapshot { object: live, owners: &owners, ours: &ours, leaves: &leaves },
+            after: None,
+            written: &manifest.as_applied(),
+            secrecy,
+            key: prior.key,
+        };
+        Ok(table.changes())
     }
 
     /// Our leaves as the answer to a write has them.
@@ -332,114 +351,82 @@ impl Planner<'_> {
         if respelled { Spelling::Former } else { Spelling::New }
     }
 
-    fn notices(
+    /// The rows of the ownership table that the write changes.
+    fn changes(
         self,
         desired: &Manifest,
         prior: Option<Prior<'_>>,
         live: &Value,
         after: After<'_>,
-    ) -> Result<Notices, FieldsV1Error> {
+    ) -> Result<Vec<FieldChange>, FieldsV1Error> {
         let After { ours, projection, owners: next, answer } = after;
         let kept = prior.and_then(|prior| prior.kept);
         let key = prior.and_then(|prior| prior.key);
         let now = Owners::of_object(live)?;
-        let then = kept.map(|kept| self.our_fields(&kept.owners, live)).unwrap_or_default();
-        let secrecy = desired.secrecy();
-        // What was ours is looked at in the light of what was written then.
-        let mut leaves_now = self.project(&ours.difference(&then), live, &now, desired, secrecy);
-        if let Some(prior) = prior {
-            leaves_now.0.extend(self.project(&then, live, &now, prior.manifest, secrecy).0);
-        }
-        let texts_then = kept
-            .map(|kept| retold(&kept.texts, secrecy, live, &leaves_now, key))
-            .unwrap_or_default();
-        // Whoever wrote `stringData` holds `data` for as long as that has the value they gave it.
-        let is_kept = |path: &FieldPath| leaves_now.0.get(path) == projection.0.get(path);
-        let (told_now, told_next) = match desired.gvk().is_secret() {
-            true => (
-                Cow::Owned(now.with_string_data_as_data()),
-                Cow::Owned(next.with_string_data_where(is_kept)),
-            ),
-            false => (Cow::Borrowed(&now), Cow::Borrowed(next)),
+        let before = kept.map(|kept| self.our_fields(&kept.owners, live)).unwrap_or_default();
+        let (leaves, secrecy) =
+            (self.leaves_live(desired, prior, &before, ours, live)?, desired.secrecy());
+        let texts = kept.map(|kept| retold(&kept.texts, secrecy, live, &leaves, key));
+        let texts = texts.unwrap_or_default();
+        let ignored = prior.map(|prior| prior.ignoring.among(&before, live)).unwrap_or_default();
+        // Who wrote `stringData` owns `data` for as long as that has the value it was given.
+        let keeps_value = |path: &FieldPath| leaves.get(path) == projection.get(path);
+        let (said_now, said_next) = match desired.gvk().is_secret() {
+            true => (now.with_string_data_as_data(), next.with_string_data_where(keeps_value)),
+            false => (now.clone(), next.clone()),
         };
-        let side_now = Side { texts: &leaves_now.told(key), owners: &told_now, secrecy, key };
-        let side_next = Side { texts: &projection.told(key), owners: &told_next, secrecy, key };
-        let mut notices = transition::compare(
-            self.manager,
-            kept.map(|_| Then { texts: &texts_then, fields: &then }),
-            [side_now, side_next],
-            [live, answer],
-            &self.elsewhere(desired, next, answer),
-        );
-        // What was ignored until now is not on record; while it is ours alone, nobody changed it.
-        if let Some(prior) = prior {
-            let unrecorded = prior.ignoring.among(&then, live);
-            let is_ours = |it: &FieldNotice| it.holders.is_empty() && unrecorded.contains(&it.path);
-            notices.reverts.retain(|it| it.then.is_some() || !is_ours(it));
-        }
-        let displaced = transition::displaced(self.manager, side_now, side_next, live, answer);
-        let is_told =
-            |place: &FieldPath| notices.reverts.iter().any(|it| it.path.starts_with(place));
-        // Whose mark it bears is told by itself.
-        let is_news = |it: &FieldNotice| !is_told(&it.path) && !is_marking(&it.path);
-        let displaced: Vec<_> = displaced.into_iter().filter(is_news).collect();
-        notices.takes.extend(displaced);
-        // Whoever wrote a leaf in another version, under another path, shows by what the write takes.
-        let lost = handback::lost(&now, next, self.manager);
         let version = desired.gvk().api_version();
-        let words = OtherWords::of(&lost, &now, &version, &[live, answer]);
-        let leaves = leaves_now.0.keys().filter(|path| ours.contains(path));
-        let leaves: BTreeSet<_> = leaves.chain(projection.0.keys()).collect();
-        let changes = |path: &&FieldPath| !is_kept(path) && in_the_way(live, path).is_none();
-        let change = leaves.into_iter().filter(changes).map(|path| FieldNotice {
-            path: path.clone(),
-            holders: Vec::new(),
-            then: texts_then.get(path).cloned(),
-            now: side_now.texts.get(path).cloned(),
-            next: side_next.texts.get(path).cloned(),
-        });
-        notices.name_elsewhere(change.collect(), &lost, &words, next);
-        let told: BTreeSet<_> = notices.paths().cloned().collect();
-        let along = transition::goes_along(self.manager, side_now, live, answer);
-        let is_told = |path: &FieldPath| {
-            let around = |end| FieldPath::new(path.elements()[..end].iter().cloned());
-            (1..=path.elements().len()).any(|end| told.contains(&around(end)))
-        };
-        notices.goes.extend(along.into_iter().filter(|notice| !is_told(&notice.path)));
-        // A list or a map that is owned whole by now holds what was named part by part before.
+        let [owners_live, owners_after] =
+            [said_now, said_next].map(|owners| VersionedOwners::of(&owners, &version));
         let written = desired.as_applied();
-        let is_dropped =
-            |notice: &FieldNotice| at_written(&written, &notice.path).is_none_or(Value::is_null);
-        let sides = [side_now, side_next];
-        let filled =
-            transition::filled_in([&then, ours], sides, [live, answer], &notices.falls_back);
-        notices.falls_back.extend(filled);
-        notices.falls_back.retain(is_dropped);
-        notices.stays.retain(is_dropped);
-        notices.perhaps_stays.retain(is_dropped);
-        let left = transition::left_items([&then, ours], sides, [live, answer], &notices.stays);
-        notices.stays.extend(left.into_iter().filter(is_dropped));
-        // Every state applies under our name: where the object bears another one's id, that one
-        // holds what it changed.
-        let bears = live["metadata"]["annotations"][ID_ANNOTATION].as_str();
-        if prior.is_some_and(|prior| bears.is_some_and(|id| id != prior.id)) {
-            for notice in &mut notices.reverts {
-                let theirs = told_now.holders(&notice.path).filter(|m| m.applies_as(self.manager));
-                notice.holders.extend(theirs.cloned());
+        let ours_live = self.our_fields(&now, live);
+        let table = Table {
+            manager: self.manager,
+            last: kept.map(|_| LastApply { fields: &before, texts: &texts, unrecorded: &ignored }),
+            live: Snapshot {
+                object: live,
+                owners: &owners_live,
+                ours: &ours_live,
+                leaves: &leaves,
+            },
+            after: Some(Snapshot {
+                object: answer,
+                owners: &owners_after,
+                ours,
+                leaves: projection,
+            }),
+            written: &written,
+            secrecy,
+            key,
+        };
+        let mut changes = table.changes();
+        // Every state applies under our name: where the object has the id of another one, that state
+        // changed what drifted.
+        let id = live["metadata"]["annotations"][ID_ANNOTATION].as_str();
+        if prior.is_some_and(|prior| id.is_some_and(|id| id != prior.id)) {
+            for change in changes.iter_mut().filter(|it| it.class == Class::Drifted) {
+                let theirs = now.holders(&change.path).filter(|it| it.applies_as(self.manager));
+                change.owners.extend(theirs.cloned());
             }
         }
-        notices.reverts = transition::by_item(notices.reverts, side_next, [live, answer], &written);
-        // What our entry holds without our having written it, another k8sconnect configuration
-        // applied: it has the same name.
-        let foreign = self.our_fields(&now, live).difference(&then);
-        notices.deletes = transition::deletes(&foreign, ours, live, answer);
-        Ok(notices)
+        Ok(changes)
     }
 
-    /// What others hold of an object in other API versions than that of the manifest.
-    fn elsewhere(self, manifest: &Manifest, owners: &Owners, object: &Value) -> OtherWords {
-        let others = Owners(owners.others(self.manager).cloned().collect());
-        OtherWords::of(&others, owners, &manifest.gvk().api_version(), &[object])
+    /// The leaves of the live object: what was ours as it was written then, the rest as it is written now.
+    fn leaves_live(
+        self,
+        desired: &Manifest,
+        prior: Option<Prior<'_>>,
+        before: &FieldSet,
+        ours: &FieldSet,
+        live: &Value,
+    ) -> Result<Projection, FieldsV1Error> {
+        let (now, secrecy) = (Owners::of_object(live)?, desired.secrecy());
+        let mut leaves = self.project(&ours.difference(before), live, &now, desired, secrecy);
+        if let Some(prior) = prior {
+            leaves.0.extend(self.project(before, live, &now, prior.manifest, secrecy).0);
+        }
+        Ok(leaves)
     }
 
     fn project(

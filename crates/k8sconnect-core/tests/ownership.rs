@@ -6,8 +6,8 @@ use std::path::Path;
 use k8sconnect_core::ignore::Ignoring;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation};
+use k8sconnect_core::ownership::{Class, FieldChange};
 use k8sconnect_core::plan::{Kept, Planner, Prior};
-use k8sconnect_core::transition::{FieldNotice, Notices};
 use serde_json::{Value, json};
 
 type Fields = BTreeMap<String, String>;
@@ -110,9 +110,9 @@ fn manifest(fields: &Fields) -> Manifest {
     Manifest::parse(&body.to_string()).expect("a ConfigMap")
 }
 
-fn worded(notices: &Notices) -> Vec<String> {
-    let holders = |holders: &[Manager]| {
-        let mut names: Vec<_> = holders
+fn worded(changes: &[FieldChange]) -> Vec<String> {
+    let owners = |owners: &[Manager]| {
+        let mut names: Vec<_> = owners
             .iter()
             .map(|manager| match manager.operation {
                 Operation::Apply => format!("{}/Apply", manager.name),
@@ -125,16 +125,22 @@ fn worded(notices: &Notices) -> Vec<String> {
     let shown = |text: &Option<String>| {
         text.as_deref().map_or("(absent)".to_owned(), |text| text.trim_matches('"').to_owned())
     };
-    let field = |notice: &FieldNotice| notice.path.to_string().replace("data.", "");
-    let moved = |verb: &str, notice: &FieldNotice| {
-        let (now, next) = (shown(&notice.now), shown(&notice.next));
-        format!("{verb} {} from {}: {now} -> {next}", field(notice), holders(&notice.holders))
+    let words = |change: &FieldChange| {
+        let field = change.path.to_string().replace("data.", "");
+        let (live, after, owners) =
+            (shown(&change.live), shown(&change.after), owners(&change.owners));
+        let (order, line) = match change.class {
+            Class::Drifted => (0, format!("reverts {field} from {owners}: {live} -> {after}")),
+            Class::TakenFrom => (1, format!("takes {field} from {owners}: {live} -> {after}")),
+            Class::OwnershipLost => (2, format!("joins {field} with {owners}")),
+            Class::RetainedBy => (3, format!("stays {field} with {owners}")),
+            other => (4, format!("{other:?} {field}")),
+        };
+        change.class.is_reported().then_some((order, line))
     };
-    let mut words: Vec<_> = notices.reverts.iter().map(|n| moved("reverts", n)).collect();
-    words.extend(notices.takes.iter().map(|n| moved("takes", n)));
-    let stays = |n: &FieldNotice| format!("stays {} with {}", field(n), holders(&n.holders));
-    words.extend(notices.stays.iter().map(stays));
-    words
+    let mut lines: Vec<_> = changes.iter().filter_map(words).collect();
+    lines.sort();
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 fn run(script: &str) {
@@ -180,7 +186,7 @@ fn run(script: &str) {
                     .take_while(|line| line.starts_with(' '))
                     .map(|line| line.trim().to_owned())
                     .collect();
-                assert_eq!(worded(&decision.notices), expected, "{line}");
+                assert_eq!(worded(&decision.changes), expected, "{line}");
             }
             [manager, "applies" | "forces", body @ ..] => model.apply(manager, &fields(body)),
             [manager, "updates", changes @ ..] => model.update(manager, &fields(changes)),

@@ -8,6 +8,7 @@ mod items;
 use serde_json::{Map, Value};
 
 use super::path::{FieldPath, KeyFields, PathElement};
+use super::set::FieldSet;
 use crate::atom::same;
 pub use items::Items;
 
@@ -18,6 +19,65 @@ pub fn step<'a>(value: &'a Value, element: &PathElement) -> Option<&'a Value> {
         PathElement::Key(fields) => value.as_array()?.iter().find(|item| has_key(item, fields)),
         PathElement::Value(member) => value.as_array()?.iter().find(|item| same(item, &member.0)),
         PathElement::Index(index) => value.as_array()?.get(*index),
+    }
+}
+
+/// A value that is walked beside others, by how its items are found.
+#[derive(Clone, Copy, Debug)]
+pub enum Walked<'v> {
+    /// As the server stores it.
+    Stored(Option<&'v Value>),
+    /// As a user wrote it, who may leave out key fields.
+    Written(Option<&'v Value>),
+}
+
+impl<'v> Walked<'v> {
+    pub fn value(self) -> Option<&'v Value> {
+        match self {
+            Self::Stored(value) | Self::Written(value) => value,
+        }
+    }
+}
+
+/// Whether a walk goes on below a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Below {
+    Visit,
+    Skip,
+}
+
+/// Walks a set through several values at once, in the order of the paths.
+pub fn zip<'v, const N: usize>(
+    set: &FieldSet,
+    values: [Walked<'v>; N],
+    visit: &mut impl FnMut(&FieldPath, &FieldSet, [Option<&'v Value>; N]) -> Below,
+) {
+    zip_below(set, values, &mut FieldPath::default(), visit);
+}
+
+fn zip_below<'v, const N: usize>(
+    set: &FieldSet,
+    values: [Walked<'v>; N],
+    path: &mut FieldPath,
+    visit: &mut impl FnMut(&FieldPath, &FieldSet, [Option<&'v Value>; N]) -> Below,
+) {
+    if visit(path, set, values.map(Walked::value)) == Below::Skip {
+        return;
+    }
+    let items = values.map(|walked| walked.value().map(|value| Items::new(value, set)));
+    for (element, below) in set.children() {
+        let mut inner = values;
+        for (walked, items) in inner.iter_mut().zip(&items) {
+            *walked = match walked {
+                Walked::Stored(_) => Walked::Stored(items.as_ref().and_then(|it| it.step(element))),
+                Walked::Written(_) => {
+                    Walked::Written(items.as_ref().and_then(|it| it.step_written(element)))
+                }
+            };
+        }
+        path.push(element.clone());
+        zip_below(below, inner, path, visit);
+        path.pop();
     }
 }
 

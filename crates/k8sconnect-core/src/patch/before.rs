@@ -12,7 +12,6 @@ use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::at;
 use crate::handback::{Division, Extent};
 use crate::identity::Gvk;
-use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners};
 use crate::projection::Projection;
 
@@ -42,8 +41,6 @@ impl Taking<'_> {
             .with_losses(self.lost, &version);
         // Where nobody held a part of a map that was there, whoever held the map held all of it.
         let alone = Division::told_by([&Owners::of_object(self.before)?]);
-        let both = [self.before, self.after.object];
-        let elsewhere = OtherWords::of(self.lost, &owners, &version, &both);
         let held = leaves.0.iter().map(|(path, leaf)| {
             let mut holders = match in_the_way(self.before, path) {
                 Some(place) => division.holders(&owners, &place, Extent::Whole),
@@ -51,9 +48,6 @@ impl Taking<'_> {
             };
             if holders.is_empty() && at(self.before, path).is_some() {
                 holders = alone.holders(&owners, path, Extent::of(leaf));
-                if holders.is_empty() {
-                    holders = elsewhere.perhaps(path);
-                }
             }
             (path.clone(), holders)
         });
@@ -64,25 +58,22 @@ impl Taking<'_> {
 impl Verdict {
     /// The same once patches that hold these fields now are gone: what they hand back is taken from
     /// who gets it. Where the value stays, nothing is taken.
-    pub fn once_gone(&mut self, gone: &[Manager], returned: &Owners, live: &Value, gvk: &Gvk) {
+    pub fn once_gone(&mut self, gone: &[Manager], returned: &Owners, gvk: &Gvk) {
         let is_gone = |holder: &Manager| gone.iter().any(|it| it == holder);
         self.contested.retain(|(holder, _)| !is_gone(holder));
         let version = gvk.api_version();
         let division = Division::told_by([returned]).with_losses(returned, &version);
-        let elsewhere = OtherWords::of(returned, returned, &version, &[live]);
         for change in &mut self.changes {
-            if !change.holders.iter().any(is_gone) {
+            if !change.owners.iter().any(is_gone) {
                 continue;
             }
-            let stay = change.holders.iter().filter(|it| !is_gone(it)).cloned();
-            let mut holders: BTreeSet<_> = stay.collect();
-            if change.now != change.next {
-                let heirs = division.holders(returned, &change.path, Extent::Whole);
-                let perhaps = || elsewhere.perhaps(&change.path);
-                holders.extend(if heirs.is_empty() { perhaps() } else { heirs });
+            let stay = change.owners.iter().filter(|it| !is_gone(it)).cloned();
+            let mut owners: BTreeSet<_> = stay.collect();
+            if change.changes_value() {
+                owners.extend(division.holders(returned, &change.path, Extent::Whole));
             }
-            change.holders = holders.into_iter().collect();
+            change.owners = owners.into_iter().collect();
         }
-        self.changes.retain(|change| !change.holders.is_empty() || change.now != change.next);
+        self.changes.retain(|change| !change.owners.is_empty() || change.changes_value());
     }
 }

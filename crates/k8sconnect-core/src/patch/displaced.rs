@@ -14,9 +14,9 @@ use crate::field::walk::at;
 pub(super) use crate::field::walk::in_the_way;
 use crate::handback::{Division, Extent};
 use crate::owners::Owners;
+use crate::ownership::{Class, FieldChange};
 use crate::projection::{ConcealmentKey, Projection};
 use crate::secrecy::Secrecy;
-use crate::transition::FieldNotice;
 
 /// All such places of a patch.
 pub(super) fn places(leaves: &Projection, live: &Value) -> BTreeSet<FieldPath> {
@@ -36,19 +36,21 @@ pub(super) struct Change<'a> {
 
 impl Change<'_> {
     /// What becomes of a value at one of these places; nothing where it stays.
-    pub(super) fn at(&self, place: &FieldPath) -> Option<FieldNotice> {
+    pub(super) fn at(&self, place: &FieldPath) -> Option<FieldChange> {
         let holders = self.division.holders(self.lost, place, Extent::Whole);
         let told = |object| {
             let leaf = leaf(place, None, object, self.secrecy);
             at(object, place).map(|_| leaf.told(place, self.key))
         };
         let stays = at(self.live, place) == at(self.answer, place);
-        (!stays || !holders.is_empty()).then(|| FieldNotice {
+        (!stays || !holders.is_empty()).then(|| FieldChange {
+            class: Class::TakenFrom,
             path: place.clone(),
-            holders,
-            then: None,
-            now: told(self.live),
-            next: told(self.answer),
+            api_version: None,
+            owners: holders,
+            last_applied: None,
+            live: told(self.live),
+            after: told(self.answer),
         })
     }
 }

@@ -4,15 +4,16 @@
 //! that somebody holds as a whole tells who wrote it last, and of anything else nobody knows. Whoever
 //! holds other items of the same list has nothing to do with it.
 
+use std::collections::BTreeSet;
+
 use super::Patch;
 use super::judge::{Kept, Scene, without_ours};
 use crate::field::walk::at;
 use crate::field::{FieldPath, FieldSet};
 use crate::handback::{Division, Extent};
-use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners, Ownership};
+use crate::ownership::{Class, FieldChange};
 use crate::projection::{ABSENT, Projection, Texts};
-use crate::transition::{self, FieldNotice, Notices, Side, Then};
 
 /// A patch that was written before, and everybody's fields now and after the next write.
 #[derive(Clone, Copy)]
@@ -22,7 +23,7 @@ pub(super) struct Since<'a> {
     pub(super) now: &'a Owners,
     pub(super) next: &'a Owners,
     /// What stands in the place of maps that hold leaves of ours.
-    pub(super) displaced: &'a [FieldNotice],
+    pub(super) displaced: &'a [FieldChange],
 }
 
 impl Since<'_> {
@@ -32,10 +33,9 @@ impl Since<'_> {
         patch: &Patch,
         leaves: &Projection,
         (texts_now, texts_next): (&Texts, &Texts),
-        changes: Vec<FieldNotice>,
-    ) -> Notices {
+        changes: Vec<FieldChange>,
+    ) -> Vec<FieldChange> {
         let Self { scene, kept, .. } = *self;
-        let secrecy = &patch.secrecy;
         let fields: FieldSet = kept.texts.keys().cloned().collect();
         // An empty list or map that the server does not store is not there, and nobody took it away.
         let is_unstored = |path: &FieldPath, text: &str| {
@@ -55,17 +55,18 @@ impl Since<'_> {
         if patch.key.gvk.is_secret() {
             (now, next) = (now.with_string_data_as_data(), next.with_string_data_as_data());
         }
-        let mut reverts = transition::compare(
-            scene.answer.manager,
-            Some(Then { texts: &texts_then, fields: &fields }),
-            [
-                Side { texts: texts_now, owners: &now, secrecy, key: scene.key },
-                Side { texts: texts_next, owners: &next, secrecy, key: scene.key },
-            ],
-            [scene.live, scene.answer.object],
-            &OtherWords::none(),
-        )
-        .reverts;
+        // The server drops zeros (`paused: false`): such a leaf is ours without being there.
+        let ours = next.applied_by(scene.answer.manager);
+        let unseen = texts_now.keys().filter(|path| ours.contains(path) && !path.names_its_item());
+        let paths: BTreeSet<_> = texts_next.keys().chain(unseen).collect();
+        let mut drifted = Vec::new();
+        for path in paths.into_iter().filter(|path| fields.contains(path)) {
+            let [then, is, will] =
+                [&texts_then, texts_now, texts_next].map(|texts| texts.get(path));
+            if is != then && is != will {
+                drifted.push(drift(path, now.holders(path).cloned().collect(), [then, is, will]));
+            }
+        }
         let division = Division::told_by([&now, &next]);
         // What was taken away and is there again has no leaf of its own after the write.
         for path in leaves.0.keys().filter(|path| fields.contains(path)) {
@@ -73,38 +74,51 @@ impl Since<'_> {
             if then.is_none()
                 && is.is_some()
                 && !texts_next.contains_key(path)
-                && !reverts.iter().any(|notice| notice.path == *path)
+                && !drifted.iter().any(|change| change.path == *path)
             {
-                reverts.push(FieldNotice {
-                    path: path.clone(),
-                    holders: division.holders(&now, path, Extent::Whole),
-                    then: None,
-                    now: is.cloned(),
-                    next: None,
-                });
+                let owners = division.holders(&now, path, Extent::Whole);
+                drifted.push(drift(path, owners, [None, is, None]));
             }
         }
-        for notice in reverts.iter_mut().filter(|notice| notice.holders.is_empty()) {
-            let robbed = changes.iter().find(|change| change.path == notice.path);
-            notice.holders = robbed.map(|change| change.holders.clone()).unwrap_or_default();
-            if notice.holders.is_empty() {
-                notice.holders = meddlers(&now, &kept.owners, &notice.path);
+        for drift in drifted.iter_mut().filter(|drift| drift.owners.is_empty()) {
+            let taken = changes.iter().find(|change| change.path == drift.path);
+            drift.owners = taken.map(|change| change.owners.clone()).unwrap_or_default();
+            if drift.owners.is_empty() {
+                drift.owners = meddlers(&now, &kept.owners, &drift.path);
             }
-            if notice.holders.is_empty() {
-                notice.holders = division.holders(&now, &notice.path, Extent::Whole);
+            if drift.owners.is_empty() {
+                drift.owners = division.holders(&now, &drift.path, Extent::Whole);
             }
         }
-        reverts.retain(|notice| !self.displaced.iter().any(|it| notice.path.starts_with(&it.path)));
-        reverts.extend(self.displaced.iter().cloned());
-        reverts.sort_by(|one, other| one.path.cmp(&other.path));
-        let set_back = |path: &FieldPath| reverts.iter().any(|notice| notice.path == *path);
-        let takes = changes
-            .into_iter()
-            .filter(|change| !change.holders.is_empty() && !set_back(&change.path))
-            .map(|change| FieldNotice { then: texts_then.get(&change.path).cloned(), ..change })
-            .collect();
-        // A field that leaves goes back to others, which is told in words of its own.
-        Notices { reverts, takes, ..Notices::default() }
+        drifted.retain(|drift| !self.displaced.iter().any(|it| drift.path.starts_with(&it.path)));
+        let displaced = self.displaced.iter().cloned();
+        drifted.extend(displaced.map(|change| FieldChange { class: Class::Drifted, ..change }));
+        drifted.sort_by(|one, other| one.path.cmp(&other.path));
+        let paths: BTreeSet<_> = drifted.iter().map(|drift| drift.path.clone()).collect();
+        let taken = changes.into_iter();
+        let taken = taken.filter(|it| !it.owners.is_empty() && !paths.contains(&it.path));
+        drifted.extend(taken.map(|change| FieldChange {
+            last_applied: texts_then.get(&change.path).cloned(),
+            ..change
+        }));
+        // A field that leaves goes back to others, which is reported apart.
+        drifted
+    }
+}
+
+fn drift(
+    path: &FieldPath,
+    owners: Vec<Manager>,
+    [last_applied, live, after]: [Option<&String>; 3],
+) -> FieldChange {
+    FieldChange {
+        class: Class::Drifted,
+        path: path.clone(),
+        api_version: None,
+        owners,
+        last_applied: last_applied.cloned(),
+        live: live.cloned(),
+        after: after.cloned(),
     }
 }
 

@@ -21,11 +21,10 @@ use crate::field::{FieldPath, FieldSet};
 use crate::handback::{Division, Extent, lost};
 use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::manifest::same_shape;
-use crate::other_words::OtherWords;
 use crate::owners::{Manager, Owners, Ownership};
+use crate::ownership::{Class, FieldChange};
 use crate::projection::{ABSENT, ConcealmentKey, Leaf, Projection, Texts};
 use crate::spelling;
-use crate::transition::{FieldNotice, Notices};
 
 /// How the field manager of every patch begins.
 const MANAGERS: &str = "k8sconnect-patch-";
@@ -74,9 +73,9 @@ pub struct Scene<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
     /// Every leaf that joins the patch, and that changes or is taken from somebody.
-    pub changes: Vec<FieldNotice>,
+    pub changes: Vec<FieldChange>,
     /// What is set back and what is taken of the leaves that were patched before.
-    pub notices: Notices,
+    pub since: Vec<FieldChange>,
     /// What others lose.
     pub lost: Owners,
     /// Leaves that others hold and that the write leaves as they are.
@@ -92,9 +91,9 @@ pub struct Verdict {
     /// Items of lists that go, because the patch replaces the list.
     pub dropped: Vec<(FieldPath, Vec<Value>)>,
     /// What else goes, because the patch replaces what holds it.
-    pub gone: Vec<FieldNotice>,
+    pub gone: Vec<FieldChange>,
     /// What others hold and the patch does not name, and the server takes away all the same.
-    pub taken_along: Vec<FieldNotice>,
+    pub taken_along: Vec<FieldChange>,
 }
 
 impl Patch {
@@ -116,9 +115,8 @@ impl Patch {
         };
         let version = self.key.gvk.api_version();
         let division = Division::told_by([&now, &next]).with_losses(&lost, &version);
-        let elsewhere = OtherWords::of(&lost, &now, &version, &[live, answer.object]);
         let is_new = |path: &FieldPath| kept.is_none_or(|kept| !kept.texts.contains_key(path));
-        let changes: Vec<FieldNotice> = outcome
+        let changes: Vec<FieldChange> = outcome
             .leaves
             .0
             .keys()
@@ -130,9 +128,6 @@ impl Patch {
                 if differs && robbed.is_empty() {
                     robbed = division.holders(&renamed, path, Extent::Whole);
                 }
-                if differs && robbed.is_empty() && is.is_some() {
-                    robbed = elsewhere.perhaps(path);
-                }
                 // What was not there and does not come is taken from nobody, whoever loses the map
                 // around it.
                 let told = match (is, will) {
@@ -143,19 +138,21 @@ impl Patch {
                 // told field by field.
                 let emptied =
                     is == will && is.is_some_and(|it| Extent::of_text(it) == Extent::Itself);
-                (told && !emptied).then(|| FieldNotice {
+                (told && !emptied).then(|| FieldChange {
+                    class: Class::TakenFrom,
                     path: path.clone(),
-                    holders: robbed,
-                    then: None,
-                    now: is.cloned(),
-                    next: will.cloned(),
+                    api_version: None,
+                    owners: robbed,
+                    last_applied: None,
+                    live: is.cloned(),
+                    after: will.cloned(),
                 })
             })
             .collect();
         // What is held under another name is changed, and not taken.
-        let is_renamed = |change: &FieldNotice| {
-            !change.holders.is_empty()
-                && change.holders == division.holders(&renamed, &change.path, Extent::Whole)
+        let is_renamed = |change: &FieldChange| {
+            !change.owners.is_empty()
+                && change.owners == division.holders(&renamed, &change.path, Extent::Whole)
         };
         let told_whole = changes.iter().map(|change| change.path.clone());
         let told_whole: BTreeSet<_> =
@@ -172,25 +169,25 @@ impl Patch {
             secrecy,
             key,
         };
-        let held_before = |place: &FieldNotice| {
+        let held_before = |place: &FieldChange| {
             kept.is_some_and(|kept| kept.texts.keys().any(|path| path.starts_with(&place.path)))
         };
         // Where the patch put a value itself, and now wants a map, nobody did anything.
-        let is_ours = |place: &FieldNotice| {
+        let is_ours = |place: &FieldChange| {
             let set = kept.and_then(|kept| kept.texts.get(&place.path));
-            set.is_some() && set == place.now.as_ref()
+            set.is_some() && set == place.live.as_ref()
         };
         let (drifted, displaced): (Vec<_>, Vec<_>) = places
             .iter()
             .filter_map(|place| change.at(place))
-            .filter(|place| !is_ours(place) || !place.holders.is_empty())
+            .filter(|place| !is_ours(place) || !place.owners.is_empty())
             .partition(|place| held_before(place) && !is_ours(place));
         changes.extend(displaced);
         changes.sort_by(|one, other| one.path.cmp(&other.path));
         let shape = Shape::told_by(&now);
         let mut contested = contested(&now, &lost, &division, manager, &outcome.leaves, &places);
         let mut gone = self.gone(scene, &shape, &now, &division, &outcome.leaves);
-        let is_part = |field: &FieldNotice| {
+        let is_part = |field: &FieldChange| {
             let within = field.path.elements();
             (1..within.len())
                 .any(|n| told_whole.contains(&FieldPath::new(within[..n].iter().cloned())))
@@ -211,18 +208,20 @@ impl Patch {
         };
         let (gone, mut taken_along): (Vec<_>, Vec<_>) =
             gone.into_iter().partition(|field| outcome.puts_in_place_of(&field.path));
-        taken_along.retain(|field| !field.holders.is_empty());
+        taken_along.retain(|field| !field.owners.is_empty());
         let all_gone: Vec<_> = gone.iter().chain(&taken_along).collect();
         meant::meet(&mut contested, meant, &outcome.leaves, &all_gone);
-        let notices = match kept {
+        let since = match kept {
             Some(kept) => {
                 let since = Since { scene, kept, now: &now, next: &next, displaced: &drifted };
                 since.notices(self, &outcome.leaves, (&texts_now, &texts_next), rest)
             }
-            None => Notices::default(),
+            None => Vec::new(),
         };
         // What is set back is told with who changed it.
-        let is_set_back = |path: &FieldPath| notices.reverts.iter().any(|it| it.path == *path);
+        let is_set_back = |path: &FieldPath| {
+            since.iter().any(|it| it.class == Class::Drifted && it.path == *path)
+        };
         changes.retain(|change| !is_set_back(&change.path));
         Ok(Verdict {
             changes,
@@ -230,7 +229,7 @@ impl Patch {
             gone,
             taken_along,
             shared: shared(&leaves, &outcome.leaves, &without_ours(&now, manager)),
-            notices,
+            since,
             contested,
             lost,
             joins: outcome.leaves.0.keys().filter(|path| is_new(path)).cloned().collect(),
@@ -246,13 +245,15 @@ impl Patch {
         now: &Owners,
         division: &Division,
         leaves: &Projection,
-    ) -> Vec<FieldNotice> {
+    ) -> Vec<FieldChange> {
         let others = without_ours(now, scene.manager);
-        let notice = |path: FieldPath| FieldNotice {
-            holders: division.holders(&others, &path, Extent::Whole),
-            then: None,
-            now: Some(leaf(&path, None, scene.live, &self.secrecy).told(&path, scene.key)),
-            next: None,
+        let notice = |path: FieldPath| FieldChange {
+            class: Class::RemovedWithParent,
+            api_version: None,
+            owners: division.holders(&others, &path, Extent::Whole),
+            last_applied: None,
+            live: Some(leaf(&path, None, scene.live, &self.secrecy).told(&path, scene.key)),
+            after: None,
             path,
         };
         let gone = gone::gone(shape, scene.live, scene.answer.object, leaves);

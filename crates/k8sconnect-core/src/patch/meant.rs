@@ -14,8 +14,8 @@ use super::outcome::Outcome;
 use crate::field::{FieldPath, FieldSet, PathElement};
 use crate::handback::Extent;
 use crate::owners::{Manager, Owners};
+use crate::ownership::FieldChange;
 use crate::projection::Projection;
-use crate::transition::FieldNotice;
 
 impl Outcome {
     /// The fields that the patch means. Of a map that is written empty, all others may have a part.
@@ -59,7 +59,7 @@ pub(super) fn meet(
     contested: &mut Vec<(Manager, Vec<FieldPath>)>,
     meant: &Owners,
     leaves: &Projection,
-    gone: &[&FieldNotice],
+    gone: &[&FieldChange],
 ) {
     for theirs in &meant.0 {
         let touched = whole(leaves).chain(gone.iter().map(|field| &field.path));

@@ -244,7 +244,7 @@ fn who_loses_what_and_which_patch_stands_in_the_way_is_judged() {
     assert_eq!(verdict.contested[0].0.name, "k8sconnect-patch-other");
     assert_eq!(verdict.dropped[0].1, [json!({"key": "a", "operator": "Exists"})]);
     let replicas = &verdict.changes[0];
-    assert_eq!((replicas.now.as_deref(), replicas.next.as_deref()), (Some("2"), Some("5")));
+    assert_eq!((replicas.live.as_deref(), replicas.after.as_deref()), (Some("2"), Some("5")));
     assert_eq!(verdict.joins.len(), 2);
     assert_eq!(verdict.lost.0.len(), 2);
 }
@@ -282,9 +282,9 @@ fn what_goes_with_a_replaced_map_is_told_with_its_holders() {
         key: None,
     };
     let verdict = patch.judge(scene, &outcome).unwrap();
-    let told = |notice: &crate::transition::FieldNotice| {
-        let holders: Vec<_> = notice.holders.iter().map(|it| it.name.as_str()).collect();
-        let now = notice.now.as_deref().unwrap_or("?");
+    let told = |notice: &crate::ownership::FieldChange| {
+        let holders: Vec<_> = notice.owners.iter().map(|it| it.name.as_str()).collect();
+        let now = notice.live.as_deref().unwrap_or("?");
         format!("{} = {now} held by {}", notice.path, holders.join(","))
     };
     assert_eq!(
@@ -336,7 +336,7 @@ fn what_the_server_takes_away_unasked_is_told_where_others_hold_it() {
         let verdict = patch.judge(scene, &outcome).unwrap();
         let told: Vec<_> = verdict.taken_along.iter().map(|it| it.path.to_string()).collect();
         assert_eq!(told, ["spec.ports[port=80].nodePort"], "{manner:?}");
-        assert_eq!(verdict.taken_along[0].holders[0].name, "helm", "{manner:?}");
+        assert_eq!(verdict.taken_along[0].owners[0].name, "helm", "{manner:?}");
         assert_eq!(verdict.gone, [], "{manner:?}");
     }
 }

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::ownership::of_class;
 use crate::specimen::{Part, Specimen, any_specimen};
 
 static NOTHING: std::sync::LazyLock<Ignoring> = std::sync::LazyLock::new(Ignoring::default);
@@ -98,7 +99,7 @@ fn without_a_read_nothing_is_said_of_others() {
     let (two, answer) = deployment(2);
     let kept = kept(&two, &answer);
     let decision = us().decide(&two, Some(prior(&two, &kept)), None, &answer).unwrap();
-    assert!(decision.notices.is_empty());
+    assert_eq!(decision.changes, []);
 }
 
 #[test]
@@ -143,16 +144,16 @@ fn what_is_sent_is_what_is_written_whatever_was_answered_before() {
 }
 
 #[test]
-fn a_value_that_was_set_back_to_the_written_one_is_not_at_stake() {
+fn drift_is_found_where_no_dry_run_has_answered() {
     let answer = |image: &str| {
         Specimen { spec: [("image".to_owned(), Part::Scalar(json!(image)))].into() }
             .answered("k8sconnect")
     };
     let written = thing("{image: good}");
-    let kept = kept(&written, &answer("mirrored"));
-    let at_stake = |live: &Value| us().at_stake(prior(&written, &kept), live).unwrap();
-    assert_eq!(at_stake(&answer("good")), []);
-    assert_eq!(at_stake(&answer("other")).len(), 1);
+    let kept = kept(&written, &answer("good"));
+    let drift = |live: &Value| us().drift(prior(&written, &kept), live).unwrap();
+    assert_eq!(drift(&answer("good")), []);
+    assert_eq!(drift(&answer("other")).len(), 1);
 }
 
 /// An object of ours with one limit, and what others own of it.
@@ -213,7 +214,7 @@ fn hidden(manifest: &Manifest) -> Manifest {
 }
 
 #[test]
-fn who_wrote_string_data_is_robbed_by_another_value_of_data() {
+fn who_wrote_string_data_loses_the_field_by_another_value_of_data() {
     let body = "{apiVersion: v1, kind: Secret, metadata: {name: x}, stringData: {a: ours}}";
     let desired = Manifest::parse(body).unwrap();
     let flux = json!({"manager": "flux", "operation": "Apply", "apiVersion": "v1",
@@ -226,10 +227,11 @@ fn who_wrote_string_data_is_robbed_by_another_value_of_data() {
     };
     let takes = |live: &Value| {
         let answer = secret("b3Vycw==", &[&flux, &ours]);
-        us().decide(&desired, None, Some(live), &answer).unwrap().notices.takes
+        let decision = us().decide(&desired, None, Some(live), &answer).unwrap();
+        of_class(&decision.changes, &[Class::TakenFrom])
     };
     let [taken] = &takes(&secret("dGhlaXJz", &[&flux]))[..] else { panic!("nobody is named") };
-    assert_eq!(taken.holders[0].name, "flux");
+    assert_eq!(taken.owners[0].name, "flux");
     assert_eq!(takes(&secret("b3Vycw==", &[&flux])), [], "equal values are held together");
 }
 
@@ -244,7 +246,7 @@ proptest! {
             // The server is asked, because something else is to be shown.
             prop_assert_eq!(us().glance(after, prior, &answer), Ok(Glance::Ask));
             let decision = us().decide(after, Some(prior), Some(&answer), &answer).unwrap();
-            prop_assert!(decision.notices.is_empty(), "{:?}", decision.notices);
+            prop_assert_eq!(decision.reported().next(), None);
             prop_assert_eq!(decision.spelling, Spelling::Former);
             let shown = decision.projection.texts(Some(&KEY));
             prop_assert_eq!(shown, kept_hiding(after, &answer).texts);
@@ -263,7 +265,7 @@ proptest! {
         let newer = manifest(&specimen).never_stored("2");
         prop_assert_eq!(us().glance(&newer, prior, &answer), Ok(Glance::Ask));
         let decision = us().decide(&newer, Some(prior), Some(&answer), &answer).unwrap();
-        prop_assert!(decision.notices.is_empty(), "{:?}", decision.notices);
+        prop_assert_eq!(decision.reported().next(), None);
         for (path, text) in &kept.texts {
             prop_assert!(text.starts_with("(sensitive, hash "), "{path}: {text}");
         }
@@ -280,7 +282,7 @@ proptest! {
         let again = us().decide(&manifest, Some(prior(&manifest, &kept)), Some(&answer), &answer).unwrap();
         prop_assert_eq!(again.projection.texts(None), kept.texts.clone());
         prop_assert_eq!(again.spelling, Spelling::Former);
-        prop_assert!(again.notices.is_empty());
+        prop_assert_eq!(again.changes, []);
     }
 
     #[test]

@@ -269,7 +269,7 @@ pub(crate) enum Body {
 /// The first plan after an import.
 pub(crate) fn takes_over(key: &ObjectKey, takeover: &Takeover, body: Body) -> Diagnostic {
     let mut names: Vec<_> =
-        takeover.holders.iter().map(|manager| format!("`{}`", manager.name)).collect();
+        takeover.owners.iter().map(|manager| format!("`{}`", manager.name)).collect();
     names.sort();
     names.dedup();
     let fields = count(takeover.fields, "field");

@@ -328,12 +328,12 @@ pub(crate) fn adopts(key: &ObjectKey, live: &Value, takeover: &Takeover) -> Diag
         false => "which that state has applied, or nobody holds now",
     };
     // A plan to create shows no former values.
-    let unheld = takeover.changes.iter().filter(|change| change.now.is_some());
+    let unheld = takeover.changes.iter().filter(|change| change.live.is_some());
     let changes = match unheld.cloned().collect::<Vec<_>>().as_slice() {
         [] => String::new(),
         unheld => format!("These values change, {whose_values}:\n\n{}", values(unheld)),
     };
-    let kubectl = takeover.holders.iter().filter(|holder| is_client_side(holder));
+    let kubectl = takeover.owners.iter().filter(|holder| is_client_side(holder));
     let kubectl: BTreeSet<_> = kubectl.map(|holder| format!("`{}`", holder.name)).collect();
     let moved = match takeover.moved.as_slice() {
         [] => String::new(),

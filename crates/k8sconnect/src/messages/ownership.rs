@@ -1,13 +1,13 @@
-//! What is said about other managers: one warning for each object and kind of event.
+//! Reports about field owners: one warning for each object and class of the ownership table.
 
-use k8sconnect_core::field::{FieldPath, PathElement};
+use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::{Manager, Operation};
-use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
+use k8sconnect_core::ownership::{Class, FieldChange, of_class};
 use tfplugin::{Diagnostic, Diagnostics};
 
 use super::refusal::nothing_taken;
-use super::{by_turns, count, one_line};
+use super::{by_turns, count, paragraphs};
 
 /// More fields than this are counted, not listed.
 pub(super) const LISTED: usize = 20;
@@ -22,7 +22,7 @@ pub(crate) enum Whose {
 impl Whose {
     /// The fields, for a summary. Several patches may speak of one object, and Terraform shows only
     /// one of several warnings with the same summary.
-    fn fields(self, fields: &[FieldNotice]) -> String {
+    fn fields(self, fields: &[FieldChange]) -> String {
         match self {
             Self::Object => count(fields.len(), "field"),
             Self::Patch => named(fields.iter().map(|field| field.path.to_string())),
@@ -38,56 +38,117 @@ impl Whose {
     }
 }
 
-pub(crate) fn told(key: &ObjectKey, notices: &Notices, whose: Whose) -> Diagnostics {
-    let mut told = Diagnostics::new();
-    if !notices.reverts.is_empty() {
-        told.push(reverts(key, &notices.reverts, whose));
-    }
-    if !notices.takes.is_empty() {
-        told.push(takes(key, &notices.takes, whose));
-    }
-    let mut tell = |fields: &[FieldNotice], word: fn(&ObjectKey, &[FieldNotice]) -> Diagnostic| {
+/// The order in which the classes are reported.
+const REPORTED: [Class; 9] = [
+    Class::Drifted,
+    Class::TakenFrom,
+    Class::OwnershipLost,
+    Class::RetainedBy,
+    Class::RemovedWithParent,
+    Class::Defaulted,
+    Class::Unignored,
+    Class::Deleted,
+    Class::Reordered,
+];
+
+/// The reports of a plan about other owners.
+pub(crate) fn reports(key: &ObjectKey, changes: &[FieldChange], whose: Whose) -> Diagnostics {
+    let mut reports = Diagnostics::new();
+    for class in REPORTED {
+        let fields = of_class(changes, &[class]);
         if !fields.is_empty() {
-            told.push(word(key, fields));
+            reports.push(report(key, class, &fields, whose));
         }
-    };
-    tell(&notices.stays, stays);
-    tell(&notices.goes, goes);
-    tell(&notices.falls_back, falls_back);
-    tell(&notices.unignored, unignored);
-    tell(&notices.deletes, deletes);
-    if !notices.reorders.is_empty() {
-        told.push(reorders(key, &notices.reorders));
     }
-    told
+    reports
 }
 
-/// The error that stands for takings, where nothing is to be taken.
-pub(crate) fn contested(key: &ObjectKey, notices: &Notices) -> Option<Diagnostic> {
-    let held = notices.reverts.iter().chain(&notices.takes).chain(&notices.goes);
-    let held = held.filter(|it| !it.holders.is_empty());
-    let held: Vec<_> = held.cloned().collect();
-    if held.is_empty() {
+/// The error that stands for a takeover, where nothing may be taken.
+pub(crate) fn contested(key: &ObjectKey, changes: &[FieldChange]) -> Option<Diagnostic> {
+    let classes = [Class::Drifted, Class::TakenFrom, Class::RemovedWithParent];
+    let mut owned = of_class(changes, &classes);
+    owned.retain(|change| !change.owners.is_empty());
+    if owned.is_empty() {
         return None;
     }
-    Some(nothing_taken(key, held.len(), &listed(&held)))
+    Some(nothing_taken(key, owned.len(), &listed(&owned)))
 }
 
-fn reverts(key: &ObjectKey, fields: &[FieldNotice], whose: Whose) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key}: {} changed outside of Terraform", whose.fields(fields)),
-        format!(
-            "Applying sets what you wrote again:\n\n{}\n\n\
-             To let the other manager have a field, {}. To keep the new value, write it there.",
-            listed(fields),
-            whose.yields()
+/// One warning: what happens, the fields, and what to do.
+fn report(key: &ObjectKey, class: Class, fields: &[FieldChange], whose: Whose) -> Diagnostic {
+    let n = count(fields.len(), "field");
+    let removed = count(fields.len(), "removed field");
+    let yields = whose.yields();
+    let (summary, what, advice) = match class {
+        Class::Drifted => (
+            format!("{} changed outside of Terraform", whose.fields(fields)),
+            "Applying sets what you wrote again:",
+            format!(
+                "To let the other manager have a field, {yields}. To keep the new value, write it \
+                 there."
+            ),
         ),
-    )
+        Class::TakenFrom => (
+            format!("{} will be taken from other managers", whose.fields(fields)),
+            "Held by others now, and no longer after apply:",
+            format!("The other manager may set them back. To leave a field to it, {yields}."),
+        ),
+        Class::OwnershipLost => (
+            format!("{} no longer owned by k8sconnect", whose.fields(fields)),
+            "Another manager changed the field and set it back, so the value is the one you wrote and the \
+             other manager owns it. Apply makes k8sconnect an owner again, and changes no value:",
+            format!("To leave a field to the other manager, {yields}."),
+        ),
+        Class::RetainedBy => (
+            format!("{removed} will stay, held by others"),
+            "No longer written by you, but held by other managers too, so that the API server keeps it \
+             on the object:",
+            "To be rid of a field, remove it with the manager that holds it.".to_owned(),
+        ),
+        Class::RemovedWithParent => (
+            format!("{n} will go, though held by others"),
+            "Held by other managers, and not there any more after apply. It goes with what you change: \
+             an item or a map around it that you no longer write, or a value that rules it out:",
+            "The other manager may bring them back, or miss them. To keep a field, keep in `yaml_body` \
+             the item or the map that it is in, or write the value that goes with it."
+                .to_owned(),
+        ),
+        Class::Defaulted => (
+            format!("{removed} will fall back to a default"),
+            "No longer written by you and held by nobody else, so that the API server sets a value of \
+             its own:",
+            "To keep a value, write it in `yaml_body`; to leave it to others without a reset, list it \
+             in `ignore_fields`."
+                .to_owned(),
+        ),
+        Class::Unignored => (
+            format!("{} will go", count(fields.len(), "formerly ignored field")),
+            "No longer in `ignore_fields`, not in `yaml_body` and held by nobody else:",
+            "To keep a field, write it in `yaml_body`, or list it in `ignore_fields` again.".to_owned(),
+        ),
+        Class::Deleted => (
+            format!("{n} will be deleted by your next write"),
+            "Applied by another k8sconnect configuration, and missing in your `yaml_body`:",
+            "To keep a field, write it in `yaml_body`.".to_owned(),
+        ),
+        _ => (
+            format!("{} will be brought back into your order", count(fields.len(), "list")),
+            "Others brought their items into another order, which was no reason to act; now that the \
+             object is written anyway, your order comes back:",
+            "To keep their order, write it in `yaml_body`.".to_owned(),
+        ),
+    };
+    let list = match class {
+        Class::Deleted => paths(&fields.iter().map(|it| it.path.clone()).collect::<Vec<_>>()),
+        Class::Reordered => values(fields),
+        _ => listed(fields),
+    };
+    Diagnostic::warning(format!("{key}: {summary}"), paragraphs([what, &list, &advice]))
 }
 
-/// Where a plan cannot say yet what is sent. Not in the words of what the apply may tell then, of which
+/// Where a plan cannot say yet what is sent. Not in the words of what the apply may report then, of which
 /// Terraform would show only one.
-pub(crate) fn at_stake(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
+pub(crate) fn at_stake(key: &ObjectKey, fields: &[FieldChange]) -> Diagnostic {
     Diagnostic::warning(
         format!("{key}: {} changed by others may be set back", Whose::Object.fields(fields)),
         format!(
@@ -96,102 +157,6 @@ pub(crate) fn at_stake(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
              To let the other manager have a field, {}.",
             listed(fields),
             Whose::Object.yields()
-        ),
-    )
-}
-
-fn takes(key: &ObjectKey, fields: &[FieldNotice], whose: Whose) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key}: {} will be taken from other managers", whose.fields(fields)),
-        format!(
-            "Held by others now, and no longer after apply:\n\n\
-             {}\n\nThe other manager may set them back. To leave a field to it, {}.",
-            listed(fields),
-            whose.yields()
-        ),
-    )
-}
-
-fn stays(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key}: {} will stay, held by others", count(fields.len(), "removed field")),
-        format!(
-            "No longer written by you, but held by other managers too, so that the API server \
-             keeps it on the object:\n\n{}\n\nTo be rid of a field, remove it with the manager that \
-             holds it.",
-            listed(fields)
-        ),
-    )
-}
-
-fn goes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key}: {} will go, though held by others", count(fields.len(), "field")),
-        format!(
-            "Held by other managers, and not there any more after apply. It goes with what you change: an \
-             item or a map around it that you no longer write, or a value that rules it out:\n\n{}\n\n\
-             The other manager may bring them back, or miss them. To keep a field, keep in `yaml_body` the \
-             item or the map that it is in, or write the value that goes with it.",
-            listed(fields)
-        ),
-    )
-}
-
-fn falls_back(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key}: {} will fall back to a default", count(fields.len(), "removed field")),
-        format!(
-            "No longer written by you and held by nobody else, so that the API server sets a \
-             value of its own:\n\n{}\n\nTo keep a value, write it in `yaml_body`; to leave it to others \
-             without a reset, list it in `ignore_fields`.",
-            listed(fields)
-        ),
-    )
-}
-
-fn unignored(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
-    Diagnostic::warning(
-        format!("{key}: {} will go", count(fields.len(), "formerly ignored field")),
-        format!(
-            "No longer in `ignore_fields`, not in `yaml_body` and held by nobody else:\n\n{}\n\nTo keep \
-             a field, write it in `yaml_body`, or list it in `ignore_fields` again.",
-            listed(fields)
-        ),
-    )
-}
-
-fn deletes(key: &ObjectKey, fields: &[FieldNotice]) -> Diagnostic {
-    let deleted: Vec<_> = fields.iter().map(|field| field.path.clone()).collect();
-    Diagnostic::warning(
-        format!("{key}: {} will be deleted by your next write", count(fields.len(), "field")),
-        format!(
-            "Applied by another k8sconnect configuration, and missing in your `yaml_body`:\n\n\
-             {}\n\nTo keep a field, write it in `yaml_body`.",
-            paths(&deleted)
-        ),
-    )
-}
-
-fn reorders(key: &ObjectKey, lists: &[Reorder]) -> Diagnostic {
-    let items = |order: &[PathElement]| {
-        let names: Vec<_> =
-            order.iter().map(|item| FieldPath::new([item.clone()]).to_string()).collect();
-        one_line(&names.join(" "))
-    };
-    let lines: Vec<_> = lists
-        .iter()
-        .map(|list| {
-            let (now, next) = (items(&list.now), items(&list.next));
-            format!("  {}\n    is now   {now}\n    will be  {next}", list.path)
-        })
-        .collect();
-    Diagnostic::warning(
-        format!("{key}: {} will be brought back into your order", count(lists.len(), "list")),
-        format!(
-            "Others brought their items into another order, which was no reason to act; now that \
-             the object is written anyway, your order comes back:\n\n{}\n\nTo keep their order, \
-             write it in `yaml_body`.",
-            lines.join("\n")
         ),
     )
 }
@@ -210,7 +175,7 @@ pub(super) fn more(fields: usize) -> Option<String> {
     (fields > LISTED).then(|| format!("  … and {} more", count(fields - LISTED, "field")))
 }
 
-pub(super) fn listed(fields: &[FieldNotice]) -> String {
+pub(super) fn listed(fields: &[FieldChange]) -> String {
     let mut lines: Vec<_> = fields.iter().take(LISTED).map(field).collect();
     lines.extend(more(fields.len()));
     lines.join("\n")
@@ -224,34 +189,39 @@ pub(super) fn paths(fields: &[FieldPath]) -> String {
 }
 
 /// What changes, whoever holds it.
-pub(super) fn values(fields: &[FieldNotice]) -> String {
-    let line = |notice: &FieldNotice| {
-        let [now, next] = by_turns([&notice.now, &notice.next].map(Option::as_deref));
-        format!("  {}\n    is now   {now}\n    will be  {next}", notice.path)
+pub(super) fn values(fields: &[FieldChange]) -> String {
+    let line = |change: &FieldChange| {
+        let [now, next] = by_turns([&change.live, &change.after].map(Option::as_deref));
+        format!("  {}\n    is now   {now}\n    will be  {next}", change.path)
     };
     let mut lines: Vec<_> = fields.iter().take(LISTED).map(line).collect();
     lines.extend(more(fields.len()));
     lines.join("\n")
 }
 
-pub(super) fn field(notice: &FieldNotice) -> String {
-    let holders = match notice.holders.as_slice() {
+pub(super) fn field(change: &FieldChange) -> String {
+    let owners = match change.owners.as_slice() {
         [] => "nobody".to_owned(),
-        holders => managers(holders),
+        owners => managers(owners),
     };
-    field_of(notice, &holders)
+    field_of(change, &owners)
 }
 
 /// Indented, so that Terraform does not wrap it.
-pub(super) fn field_of(notice: &FieldNotice, holders: &str) -> String {
-    let mut lines = vec![format!("  {}", notice.path), format!("    held by  {holders}")];
-    let turns = [&notice.then, &notice.now, &notice.next].map(Option::as_deref);
+pub(super) fn field_of(change: &FieldChange, owners: &str) -> String {
+    let FieldChange { path, last_applied, live, after, .. } = change;
+    // Of the path of another version, no value is known.
+    if let Some(version) = &change.api_version {
+        return format!("  {path}, as `{version}` has it\n    held by  {owners}");
+    }
+    let mut lines = vec![format!("  {path}"), format!("    held by  {owners}")];
+    let turns = [last_applied, live, after].map(Option::as_deref);
     let [was, is, will_be] = by_turns(turns);
-    if notice.then.is_some() && notice.then != notice.now && notice.then != notice.next {
+    if last_applied.is_some() && last_applied != live && last_applied != after {
         lines.push(format!("    was      {was}"));
     }
     lines.push(format!("    is now   {is}"));
-    if notice.next != notice.now {
+    if after != live {
         lines.push(format!("    will be  {will_be}"));
     }
     lines.join("\n")

@@ -267,7 +267,7 @@ pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Valu
         let holders = holders.join(", ");
         format!("  {path}\n    held by  {holders}\n    is now   {now}\n    yours    {yours}")
     });
-    let elsewhere = found.in_other_words.iter().map(|(path, holders)| {
+    let elsewhere = found.in_other_versions.iter().map(|(path, holders)| {
         let versions: BTreeSet<_> =
             holders.iter().map(|holder| format!("`{}`", holder.api_version)).collect();
         let versions: Vec<_> = versions.into_iter().collect();
@@ -281,23 +281,18 @@ pub(crate) fn conflicts(causes: &[Cause], desired: &Manifest, live: Option<&Valu
     });
     let lines: Vec<_> = known.chain(elsewhere).chain(told).collect();
     let mut refusal = nothing_taken(desired.key(), lines.len(), &lines.join("\n"));
-    if !found.in_other_words.is_empty() {
-        let advice = in_our_words(&desired.gvk().api_version(), &found.candidates);
+    if !found.in_other_versions.is_empty() {
+        let advice = in_our_words(&desired.gvk().api_version());
         refusal.detail = paragraphs([&refusal.detail, &advice]);
     }
     on_body(desired, refusal)
 }
 
 /// A field of another version cannot be named as it is there.
-fn in_our_words(version: &str, candidates: &[FieldPath]) -> String {
-    let named: Vec<_> = candidates.iter().map(|path| format!("`{path}`")).collect();
-    let named = match named.as_slice() {
-        [] => String::new(),
-        named => format!(" What differs there from the object: {}.", named.join(", ")),
-    };
+fn in_our_words(version: &str) -> String {
     format!(
-        "A field that is told as another version has it stands under another path in `{version}`: \
-         remove or list the field of `yaml_body` that means the same.{named}"
+        "A field that is listed as another version has it stands under another path in `{version}`: \
+         remove or list the field of `yaml_body` that means the same."
     )
 }
 

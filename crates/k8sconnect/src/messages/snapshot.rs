@@ -27,11 +27,11 @@ use k8sconnect_core::identity::{Gvk, ObjectKey};
 use k8sconnect_core::ignore::{Ignore, Oddities};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::owners::{Manager, Operation, Owners};
+use k8sconnect_core::ownership::{Class, FieldChange};
 use k8sconnect_core::plan::Takeover;
 use k8sconnect_core::rejection::{Cause, Details, Status};
 use k8sconnect_core::scrub::Sensitive;
 use k8sconnect_core::secrecy;
-use k8sconnect_core::transition::{FieldNotice, Notices, Reorder};
 use serde_json::json;
 use tfplugin::{AttributePath, Diagnostic, Mismatch};
 
@@ -79,9 +79,18 @@ fn manager(name: &str, operation: Operation, subresource: &str) -> Manager {
     }
 }
 
-fn notice(field: &str, holders: &[Manager], values: [Option<&str>; 3]) -> FieldNotice {
-    let [then, now, next] = values.map(|value| value.map(ToOwned::to_owned));
-    FieldNotice { path: path(field), holders: holders.to_vec(), then, now, next }
+/// A field with its values: last applied, live and after.
+fn notice(field: &str, owners: &[Manager], values: [Option<&str>; 3]) -> FieldChange {
+    let [last_applied, live, after] = values.map(|value| value.map(ToOwned::to_owned));
+    FieldChange {
+        class: Class::TakenFrom,
+        path: path(field),
+        api_version: None,
+        owners: owners.to_vec(),
+        last_applied,
+        live,
+        after,
+    }
 }
 
 fn status(code: u16, message: &str, causes: &[(&str, &str)]) -> Status {
@@ -154,7 +163,7 @@ fn object_messages() -> Vec<Diagnostic> {
     };
     let forbidden = Error::Refused(Box::new(status(403, "denied by policy", &[])));
     let adopted = Takeover {
-        holders: vec![manager("kubectl-client-side-apply", Operation::Update, "")],
+        owners: vec![manager("kubectl-client-side-apply", Operation::Update, "")],
         changes: vec![notice("spec.replicas", &[], [None, Some("1"), Some("0")])],
         moved: vec![path("spec.paused")],
         ..Takeover::default()
@@ -244,40 +253,36 @@ fn object_messages() -> Vec<Diagnostic> {
 fn ownership_messages() -> Vec<Diagnostic> {
     let hpa = manager("hpa", Operation::Update, "scale");
     let flux = manager("flux", Operation::Apply, "");
-    let notices = Notices {
-        reverts: vec![
-            notice("spec.replicas", &[hpa], [Some("2"), Some("5"), Some("2")]),
-            notice("spec.paused", &[], [Some("true"), None, Some("true")]),
-        ],
-        takes: vec![notice(
-            r#"data["app.conf"]"#,
-            std::slice::from_ref(&flux),
-            [None, Some("a\nb"), Some("c")],
-        )],
-        stays: vec![notice(
-            "data.a",
-            std::slice::from_ref(&flux),
-            [Some("x"), Some("x"), Some("x")],
-        )],
-        perhaps_stays: vec![],
-        goes: vec![notice(
-            "spec.ports[port=80,protocol=TCP].targetPort",
-            std::slice::from_ref(&flux),
-            [Some("8080"), Some("9090"), None],
-        )],
-        falls_back: vec![notice("spec.replicas", &[], [Some("3"), Some("3"), Some("1")])],
-        reorders: vec![Reorder {
-            path: path("spec.env"),
-            now: path("[name=B][name=A]").elements().to_vec(),
-            next: path("[name=A][name=B]").elements().to_vec(),
-        }],
-        unignored: vec![notice("data.old", &[], [None, Some("v"), None])],
-        deletes: vec![notice("data.old", &[], [None, None, None])],
+    let flux = std::slice::from_ref(&flux);
+    let of = |class, change: FieldChange| FieldChange { class, ..change };
+    let drifted = [
+        notice("spec.replicas", &[hpa], [Some("2"), Some("5"), Some("2")]),
+        notice("spec.paused", &[], [Some("true"), None, Some("true")]),
+    ];
+    let drifted = drifted.map(|change| of(Class::Drifted, change));
+    let items =
+        notice("spec.ports[port=80,protocol=TCP].targetPort", flux, [None, Some("9090"), None]);
+    let old_version = FieldChange {
+        api_version: Some("apps/v1beta1".into()),
+        ..notice("spec.scale", flux, [None; 3])
     };
+    let order = [None, Some("[name=B] [name=A]"), Some("[name=A] [name=B]")];
+    let mut changes = drifted.to_vec();
+    changes.extend([
+        notice(r#"data["app.conf"]"#, flux, [None, Some("a\nb"), Some("c")]),
+        old_version,
+        of(Class::OwnershipLost, notice("data.mode", flux, [Some("x"), Some("x"), Some("x")])),
+        of(Class::RetainedBy, notice("data.a", flux, [Some("x"), Some("x"), Some("x")])),
+        of(Class::RemovedWithParent, items),
+        of(Class::Defaulted, notice("spec.replicas", &[], [Some("3"), Some("3"), Some("1")])),
+        of(Class::Reordered, notice("spec.env", &[], order)),
+        of(Class::Unignored, notice("data.old", &[], [None, Some("v"), None])),
+        of(Class::Deleted, notice("data.old", &[], [None, None, None])),
+    ]);
     let mut messages: Vec<_> =
-        ownership::told(web().key(), &notices, ownership::Whose::Object).into_iter().collect();
-    messages.extend(ownership::contested(web().key(), &notices));
-    messages.push(ownership::at_stake(web().key(), &notices.reverts));
+        ownership::reports(web().key(), &changes, ownership::Whose::Object).into_iter().collect();
+    messages.extend(ownership::contested(web().key(), &changes));
+    messages.push(ownership::at_stake(web().key(), &drifted));
     messages
 }
 

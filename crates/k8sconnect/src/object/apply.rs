@@ -239,6 +239,7 @@ impl<'a> ObjectApply<'a> {
         }
         stored.seen = version_of(answer);
         stored.unread = false;
+        stored.drifted = false;
         let version = stored.seen.clone();
         stored.kept = Some(Arc::new(Kept { owners, texts, version }));
         state.uid = Value::Known(uid_of(answer).to_owned());

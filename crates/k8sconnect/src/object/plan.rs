@@ -235,7 +235,7 @@ async fn leave_open(
 
 /// Warns of what others have changed, where only the apply can compare it with the new body.
 fn tell_at_stake(held: &Held, live: &Json, notices: &mut Diagnostics) -> Result<(), Diagnostics> {
-    let stake = held.planner().at_stake(held.prior(), live);
+    let stake = held.planner().drift(held.prior(), live);
     let stake =
         stake.map_err(|error| messages::object::ownership_unreadable(held.key(), &error))?;
     if !stake.is_empty() {
@@ -400,11 +400,9 @@ impl Asked<'_> {
             && self.session.ledger.redefines(self.cluster().host(), &location.kind)
     }
 
-    /// Judges its answer, and tells what is to be told. Only where a field that is no longer written may
-    /// be held in other words, or be no more than a default, is the server asked once more.
-    async fn decide(
+    /// Judges its answer, and reports what it comes to.
+    fn decide(
         &self,
-        location: &Location,
         planner: Planner<'_>,
         held: Option<&Held>,
         live: Option<&Json>,
@@ -414,12 +412,8 @@ impl Asked<'_> {
         let key = self.key();
         let unreadable = |error| messages::object::ownership_unreadable(key, &error);
         let prior = held.map(Held::prior);
-        let mut decision =
+        let decision =
             planner.decide(self.desired, prior, live, &answer.object).map_err(unreadable)?;
-        if !decision.notices.perhaps_stays.is_empty() {
-            let anew = proof::made_beside(self, location, &self.desired.as_applied()).await?;
-            decision.notices.settle(anew.as_ref(), &answer.object);
-        }
         let vain = planner.ignored_in_vain(&answer.object).map_err(unreadable)?;
         if !vain.is_empty() {
             return Err(messages::terms::ignored_in_vain(key, &vain).into());
@@ -432,7 +426,7 @@ impl Asked<'_> {
             notices.push(messages::body::hides_nothing(key, &vain.unmatched));
         }
         if self.terms.conflicts == Conflicts::Refuse
-            && let Some(contested) = messages::ownership::contested(key, &decision.notices)
+            && let Some(contested) = messages::ownership::contested(key, &decision.changes)
         {
             // The server saw no conflict, because the other wrote the field under another name.
             return Err(contested.into());
@@ -445,7 +439,7 @@ impl Asked<'_> {
         let warnings =
             self.session.ledger.new_warnings(self.cluster().host(), key, &answer.warnings);
         notices.extend(messages::object::warnings_about(self.desired, &warnings));
-        notices.extend(messages::ownership::told(key, &decision.notices, Whose::Object));
+        notices.extend(messages::ownership::reports(key, &decision.changes, Whose::Object));
         Ok(decision)
     }
 }

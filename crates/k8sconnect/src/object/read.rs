@@ -54,6 +54,7 @@ pub(crate) async fn read(
         LastApply::Known(_) => {
             let found = held.planner().refreshed(held.prior(), &live).naming(held.key())?;
             condition = found.condition;
+            held.stored.drifted = condition == Condition::Otherwise;
             Some(found.projection)
         }
         LastApply::Lost | LastApply::ByGoProvider => {

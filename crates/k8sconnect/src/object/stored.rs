@@ -43,6 +43,9 @@ pub(crate) struct StoredObject {
     /// Whether the last refresh could not read the object. State may be out of date then, and the
     /// plan reads the object itself.
     pub(crate) unread: bool,
+    /// Whether the last refresh found the object otherwise than the last apply left it, by value or owners.
+    /// A process that has not read the object learns of a change of owners by this alone.
+    pub(crate) drifted: bool,
 }
 
 /// The form of [`StoredObject`] in private state: without what the rest of state says.
@@ -68,6 +71,8 @@ struct StoredForm {
     cluster: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unread: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    drifted: bool,
 }
 
 impl StoredObject {
@@ -92,6 +97,7 @@ impl StoredObject {
             seen: form.seen.clone().or_else(|| form.written.clone()),
             cluster: form.cluster.clone(),
             unread: form.unread,
+            drifted: form.drifted,
         })
     }
 
@@ -117,6 +123,7 @@ impl StoredObject {
             yielded: self.yielded.clone(),
             cluster: self.cluster.clone(),
             unread: self.unread,
+            drifted: self.drifted,
         };
         set(private, KEY, form)
     }
@@ -172,6 +179,7 @@ mod tests {
             seen: Some("42".into()),
             cluster: Some("0f3a".into()),
             unread: true,
+            drifted: true,
         }
     }
 
@@ -188,7 +196,13 @@ mod tests {
     #[test]
     fn what_is_saved_loads_again() {
         let seen = Some("41".to_owned());
-        let as_written = StoredObject { unread: false, seen, yielded: Yielded::new(), ..stored() };
+        let as_written = StoredObject {
+            unread: false,
+            drifted: false,
+            seen,
+            yielded: Yielded::new(),
+            ..stored()
+        };
         for stored in [stored(), as_written, StoredObject::default()] {
             assert_eq!(loaded(&saved(&stored)), stored);
         }

@@ -12,6 +12,7 @@ use k8sconnect_core::handback::{
 };
 use k8sconnect_core::identity::without_marks;
 use k8sconnect_core::owners::{Manager, Owners};
+use k8sconnect_core::ownership::FieldChange;
 use k8sconnect_core::patch::{
     Behind, Form, Inherited, Kept, Outcome, Past, Patch, Problem, Scene, Script, Shape, Standing,
     Verdict, Written, claimed, positions,
@@ -20,7 +21,6 @@ use k8sconnect_core::projection::ConcealmentKey;
 use k8sconnect_core::rejection::Rejection;
 use k8sconnect_core::scrub::Secrets;
 use k8sconnect_core::spelling::{respell, respelt};
-use k8sconnect_core::transition::FieldNotice;
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
@@ -142,13 +142,13 @@ impl PatchDryRun {
     /// gets them.
     pub(crate) fn heirs(&self, record: &Owners) -> Vec<(FieldPath, Prospect)> {
         let version = self.answer["apiVersion"].as_str().unwrap_or_default();
-        let heirs = |change: &FieldNotice| {
+        let heirs = |change: &FieldChange| {
             let lost = &self.verdict.lost;
-            let returns_to = rightful(record, lost, version, &change.path, &change.holders);
+            let returns_to = rightful(record, lost, version, &change.path, &change.owners);
             let prospect = Prospect::Stays { returns_to: returns_to.clone(), stays_with: vec![] };
-            (returns_to != change.holders).then(|| (change.path.clone(), prospect))
+            (returns_to != change.owners).then(|| (change.path.clone(), prospect))
         };
-        let stays = |change: &&FieldNotice| !change.holders.is_empty() && change.next.is_some();
+        let stays = |change: &&FieldChange| !change.owners.is_empty() && change.after.is_some();
         self.verdict.changes.iter().filter(stays).filter_map(heirs).collect()
     }
 
@@ -166,7 +166,7 @@ impl PatchDryRun {
         let mut ours = now.clone();
         ours.0.retain(|entry| entry.manager.name == manager);
         let Verdict { changes, gone, lost, .. } = &self.verdict;
-        let unheld = changes.iter().chain(gone).filter(|change| change.holders.is_empty());
+        let unheld = changes.iter().chain(gone).filter(|change| change.owners.is_empty());
         let had = unheld.map(|change| {
             let is_ours = !division.holders(&ours, &change.path, Extent::Whole).is_empty();
             (is_ours, change.path.clone(), rightful(record, lost, version, &change.path, &[]))

@@ -4,9 +4,9 @@ use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::handback::Prospect;
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::owners::Manager;
+use k8sconnect_core::ownership::FieldChange;
 use k8sconnect_core::patch::{Ignored, Verdict, manager_of};
 use k8sconnect_core::text;
-use k8sconnect_core::transition::FieldNotice;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use crate::messages::ownership::{LISTED, field, field_of, listed, manager, managers, more, named};
@@ -38,8 +38,8 @@ pub(crate) fn takes(
 }
 
 /// What others may do, unless the patch holds everything itself.
-fn before_the_end(changes: &[FieldNotice], wards: &[(FieldPath, Vec<Manager>)]) -> &'static str {
-    let is_ours = |change: &FieldNotice| wards.iter().any(|(path, _)| *path == change.path);
+fn before_the_end(changes: &[FieldChange], wards: &[(FieldPath, Vec<Manager>)]) -> &'static str {
+    let is_ours = |change: &FieldChange| wards.iter().any(|(path, _)| *path == change.path);
     match changes.iter().all(is_ours) {
         true => "",
         false => " The other manager may set a field back before.",
@@ -47,8 +47,8 @@ fn before_the_end(changes: &[FieldNotice], wards: &[(FieldPath, Vec<Manager>)]) 
 }
 
 /// What changes, and who holds it. What the patch holds itself it may hold for somebody.
-fn changes(changes: &[FieldNotice], wards: &[(FieldPath, Vec<Manager>)]) -> String {
-    let line = |change: &FieldNotice| match wards.iter().find(|(path, _)| *path == change.path) {
+fn changes(changes: &[FieldChange], wards: &[(FieldPath, Vec<Manager>)]) -> String {
+    let line = |change: &FieldChange| match wards.iter().find(|(path, _)| *path == change.path) {
         Some((_, had)) if had.is_empty() => field_of(change, "this patch"),
         Some((_, had)) => field_of(change, &format!("this patch, before it by {}", managers(had))),
         None => field(change),
@@ -61,7 +61,7 @@ fn changes(changes: &[FieldNotice], wards: &[(FieldPath, Vec<Manager>)]) -> Stri
 /// What a destroy makes of them.
 fn in_the_end(verdict: &Verdict, wards: &[(FieldPath, Vec<Manager>)]) -> String {
     let changes = &verdict.changes;
-    let mut holders = changes.iter().flat_map(|change| &change.holders);
+    let mut holders = changes.iter().flat_map(|change| &change.owners);
     let back = match holders.any(|holder| holder.name.starts_with(&manager_of(""))) {
         true => "to who holds it now, or, where that is another patch, to who held it before that",
         false if wards.iter().any(|(_, had)| !had.is_empty()) => {
@@ -72,7 +72,7 @@ fn in_the_end(verdict: &Verdict, wards: &[(FieldPath, Vec<Manager>)]) -> String 
     let within = !verdict.gone.is_empty() || !verdict.dropped.is_empty();
     let removed = changes.iter().filter(|change| is_removed(change)).count();
     let emptied = changes.iter().filter(|change| is_emptied(change)).count();
-    let is_nobodys = |change: &FieldNotice| {
+    let is_nobodys = |change: &FieldChange| {
         wards.iter().any(|(path, had)| *path == change.path && had.is_empty())
     };
     let mut told = match changes.iter().all(is_nobodys) {
@@ -94,14 +94,14 @@ fn in_the_end(verdict: &Verdict, wards: &[(FieldPath, Vec<Manager>)]) -> String 
 }
 
 /// Whether a field goes, or a map loses all that is in it.
-fn is_removed(change: &FieldNotice) -> bool {
-    let is_empty = || change.next.as_deref() == Some("{}") && change.now != change.next;
-    change.next.is_none() || is_empty()
+fn is_removed(change: &FieldChange) -> bool {
+    let is_empty = || change.after.as_deref() == Some("{}") && change.live != change.after;
+    change.after.is_none() || is_empty()
 }
 
 /// Whether a list loses all of its items.
-fn is_emptied(change: &FieldNotice) -> bool {
-    change.next.as_deref() == Some("[]") && change.now != change.next
+fn is_emptied(change: &FieldChange) -> bool {
+    change.after.as_deref() == Some("[]") && change.live != change.after
 }
 
 /// Fields that others took from the patch, and that do not go back to them.

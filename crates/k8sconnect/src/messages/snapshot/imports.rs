@@ -15,12 +15,12 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         contexts: contexts.to_vec(),
         files: vec!["~/.kube/a".into(), "~/.kube/b".into()],
     };
-    let holders = vec![manager("kubectl-client-side-apply", Operation::Update, "")];
-    let change = notice("spec.replicas", &holders, [None, Some("3"), Some("2")]);
+    let owners = vec![manager("kubectl-client-side-apply", Operation::Update, "")];
+    let change = notice("spec.replicas", &owners, [None, Some("3"), Some("2")]);
     let other_id = Some("0f3a".to_owned());
     let bare = Takeover::default();
     let as_it_is = Takeover { fields: 4, ..bare.clone() };
-    let changed = Takeover { holders, other_id, changes: vec![change], ..as_it_is.clone() };
+    let changed = Takeover { owners, other_id, changes: vec![change], ..as_it_is.clone() };
     let taken = Takeover { taken: 2, other_id: None, ..changed.clone() };
     let only_taken = Takeover { changes: vec![], ..taken.clone() };
     let none = NoSuchManager { managers: vec!["hpa".into(), "kubectl".into()] };

@@ -238,12 +238,10 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     }
     messages.extend(patch::returns(key, &prospects));
     messages.extend(patch::returns(key, &prospects[2..3]));
-    let notices = Notices {
-        reverts: verdict.changes.clone(),
-        takes: verdict.changes.clone(),
-        ..Notices::default()
-    };
-    messages.extend(ownership::told(key, &notices, ownership::Whose::Patch));
+    let of = |class, change: &FieldChange| FieldChange { class, ..change.clone() };
+    let drifted = verdict.changes.iter().map(|change| of(Class::Drifted, change));
+    let changes: Vec<_> = drifted.chain(verdict.changes.iter().cloned()).collect();
+    messages.extend(ownership::reports(key, &changes, ownership::Whose::Patch));
     messages
 }
 

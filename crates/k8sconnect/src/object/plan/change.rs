@@ -5,7 +5,7 @@ use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::Guard;
 use k8sconnect_core::owners::Owners;
-use k8sconnect_core::plan::{Condition, Glance, Planner, Spelling};
+use k8sconnect_core::plan::{Condition, Decision, Glance, Planner, Spelling};
 use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostic, Diagnostics, Value};
@@ -14,7 +14,7 @@ use super::proof::{self, Attempt, Refusal};
 use super::shared::Recipient;
 use super::swallowed;
 use super::{Asked, Change, Update, later};
-use crate::leaves;
+use crate::leaves::{self, ProjectionMap};
 use crate::messages::import::Body;
 use crate::messages::refusal::Subject;
 use crate::object::definitions;
@@ -96,9 +96,7 @@ pub(super) async fn plan(
                 },
                 read => read,
             };
-            let decided =
-                asked.decide(&location, planner, Some(held), told.as_ref(), &answer, notices);
-            let decision = decided.await?;
+            let decision = asked.decide(planner, Some(held), told.as_ref(), &answer, notices)?;
             compared = version_of(told.as_ref().unwrap_or(&answer.object));
             if let Some(live) = &told {
                 let attempt = Attempt { location: &location, live, content: &content };
@@ -111,11 +109,8 @@ pub(super) async fn plan(
             if let Some(live) = &told
                 && held.is_untouched()
             {
-                let concealment = held.stored.key.as_ref();
-                let takeover = planner
-                    .takeover(asked.desired, concealment, live, &answer.object)
-                    .map_err(unreadable)?
-                    .besides(&decision.notices);
+                let takeover = planner.takeover(&decision, live, &answer.object);
+                let takeover = takeover.map_err(unreadable)?;
                 let body = match asked.desired.is_same_body(&held.manifest) {
                     true => Body::AsImported,
                     false => Body::Another,
@@ -141,7 +136,20 @@ pub(super) async fn plan(
                         notices.push(messages::object::planned_before_its_definition(key));
                         Value::Unknown
                     }
-                    false => Value::Known(map),
+                    false if changes || decision.spelling == Spelling::New => Value::Known(map),
+                    false => {
+                        let decision = match &told {
+                            None if held.stored.drifted => {
+                                let live = look(asked, &location).await?;
+                                let (live, prior) = (live.as_ref(), Some(held.prior()));
+                                planner
+                                    .decide(asked.desired, prior, live, &answer.object)
+                                    .map_err(unreadable)?
+                            }
+                            _ => decision,
+                        };
+                        changing_owners(&decision, map)
+                    }
                     true => unrefreshed(asked, held, told.as_ref(), map)?,
                 };
             }
@@ -242,6 +250,20 @@ fn unsent(
     Ok(messages::terms::ignored_unsent(asked.key(), &unsent))
 }
 
+/// The projection where the write changes no value. Terraform applies a plan only if an attribute changes,
+/// so that leaves which get another owner are known after apply.
+fn changing_owners(decision: &Decision, mut map: ProjectionMap) -> Value<ProjectionMap> {
+    if !decision.writes() {
+        return Value::Known(map);
+    }
+    let mut leaves = decision.change_of_owners().peekable();
+    if leaves.peek().is_none() {
+        return Value::Unknown;
+    }
+    map.extend(leaves.map(|path| (path.shown(), Value::Unknown)));
+    Value::Known(map)
+}
+
 /// What can be promised of leaves where no read has shown in state how they are. What state shows
 /// as it is to be may have to be put right nevertheless, which must not look like no change. In the
 /// apply all may be told: what is known then need not have been known before, but not the other way
@@ -250,8 +272,8 @@ fn unrefreshed(
     asked: &Asked<'_>,
     held: &Held,
     live: Option<&Json>,
-    mut map: leaves::ProjectionMap,
-) -> Result<Value<leaves::ProjectionMap>, Diagnostics> {
+    mut map: ProjectionMap,
+) -> Result<Value<ProjectionMap>, Diagnostics> {
     let Some(former) = held.model.managed_state_projection.known().filter(|it| **it != map) else {
         return Ok(Value::Unknown);
     };
@@ -336,7 +358,8 @@ pub(super) fn is_as_left(
     desired: &Manifest,
     terms: &Terms,
 ) -> bool {
-    if held.stored.unread || held.uid().is_empty() || session.reads.has_read(held.id()) {
+    let is_uncertain = held.stored.unread || held.stored.drifted;
+    if is_uncertain || held.uid().is_empty() || session.reads.has_read(held.id()) {
         return false;
     }
     let (ignoring, unseen) = terms.ignoring(desired, &held.stored.yielded);
@@ -354,6 +377,7 @@ fn glance(
 ) -> Result<Glance, Diagnostics> {
     let (desired, prior) = (asked.desired, held.prior());
     match read {
+        None if held.stored.drifted => Ok(Glance::Ask),
         None => {
             let shown = leaves::texts(&held.model.managed_state_projection);
             Ok(planner.trust(desired, prior, shown.as_ref()))

@@ -78,8 +78,7 @@ pub(super) async fn plan(
     let found = found(&observation);
     match observation {
         Observation::Answered(answer) => {
-            let decided = asked.decide(&location, planner, None, None, &answer, notices);
-            let decision = decided.await?;
+            let decision = asked.decide(planner, None, None, &answer, notices)?;
             let dropped = swallowed::dropped(&content, &answer.object);
             notices.extend(messages::swallowed::dropped(asked.desired, &dropped));
             // Nobody holds anything yet of what is new. What a body holds that is never stored, only the
@@ -203,10 +202,9 @@ async fn adoption(
     match asked.observe_shared(planner, to, &mut content).await? {
         Observation::Answered(answer) => {
             let mut others = Diagnostics::new();
-            let decided = asked.decide(location, planner, None, Some(live), &answer, &mut others);
-            let decision = decided.await?;
-            let takeover = planner.takeover(asked.desired, None, live, &answer.object);
-            let takeover = takeover.map_err(unreadable)?.besides(&decision.notices);
+            let decision = asked.decide(planner, None, Some(live), &answer, &mut others)?;
+            let takeover = planner.takeover(&decision, live, &answer.object);
+            let takeover = takeover.map_err(unreadable)?;
             notices.push(messages::object::adopts(key, live, &takeover));
             notices.extend(others);
             let attempt = Attempt { location, live, content: &content };

@@ -257,7 +257,7 @@ impl PatchPlan<'_> {
         if !same_object {
             notices.push(messages::patch::recreated(key));
         }
-        notices.extend(messages::ownership::told(key, &verdict.notices, Whose::Patch));
+        notices.extend(messages::ownership::reports(key, &verdict.since, Whose::Patch));
         let manager = held.manager();
         // What was taken from others was taken on the object that is gone.
         let former = if same_object { held.former(live) } else { Owners::default() };

@@ -45,7 +45,7 @@ impl PatchPlan<'_> {
             preceding.push(holder.clone());
         }
         let returned = handed_back(live, &preceding).naming(key)?;
-        trial.verdict.once_gone(&preceding, &returned, live, &key.gvk);
+        trial.verdict.once_gone(&preceding, &returned, &key.gvk);
         Ok(())
     }
 
