@@ -13,7 +13,7 @@ use crate::owners::Manager;
 use crate::projection::{ConcealmentKey, Leaf};
 
 pub use order::reorders;
-pub use table::{LastApply, Snapshot, Table, VersionedOwners};
+pub use table::{LastApply, Snapshot, Table, VersionedOwners, taken_elsewhere};
 
 /// What a row is: the one word for what happens to a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +31,10 @@ pub enum Class {
     RemovedWithParent,
     /// We no longer write the field and nobody owns it; the server sets another value.
     Defaulted,
-    /// We no longer write the field and nobody owns it in this API version; its value stays.
+    /// We no longer write the field, nobody owns it in this API version, and its value stays. Managers
+    /// that wrote in another version may own it.
+    OwnedElsewhere,
+    /// We no longer write the field and nobody owns it; its value stays.
     Released,
     /// The field was ignored until now and is removed, since the body does not have it.
     Unignored,
@@ -64,12 +67,14 @@ impl Class {
 pub enum Applied {
     /// The field was not ours.
     NotOurs,
-    /// It was ours, and no value is on record: it was ignored, or owned part by part.
+    /// It was ours and ignored, so that no value is on record.
     Unrecorded,
     /// It was ours and had no value to show.
     Absent,
-    /// Parts of it were ours, and have no place now: their item is missing, or another value stands there.
+    /// Parts of it were ours.
     Parts,
+    /// Parts of it were ours and have no place now: their item is missing, or another value stands there.
+    Displaced,
     Shown(String),
 }
 
@@ -94,6 +99,9 @@ pub struct Row {
     pub ours_after: bool,
     pub owners_live: Vec<Manager>,
     pub owners_after: Vec<Manager>,
+    /// Whether other managers wrote the object in another API version. Which fields of ours they own,
+    /// nothing says.
+    pub owned_elsewhere: bool,
 }
 
 impl Row {
@@ -118,6 +126,7 @@ impl Row {
             (_, false) if self.after == After::Absent => self.class_of_absent(),
             (true, false) if !self.owners_after.is_empty() => Class::RetainedBy,
             (true, false) if !self.keeps_its_value() => Class::Defaulted,
+            (true, false) if self.owned_elsewhere => Class::OwnedElsewhere,
             (true, false) => Class::Released,
             (false, false) if !self.lose().is_empty() => Class::TakenFrom,
             (false, false) => Class::Unchanged,
@@ -131,7 +140,9 @@ impl Row {
             Applied::NotOurs if self.ours_live => Class::Deleted,
             Applied::NotOurs => Class::Removed,
             Applied::Unrecorded => Class::Unignored,
-            Applied::Absent | Applied::Parts | Applied::Shown(_) => Class::Removed,
+            Applied::Absent | Applied::Parts | Applied::Displaced | Applied::Shown(_) => {
+                Class::Removed
+            }
         }
     }
 
@@ -153,9 +164,9 @@ impl Row {
     /// Whether the live value is the one of the last apply, where one is on record.
     fn is_as_applied(&self, key: Option<&ConcealmentKey>) -> bool {
         match &self.applied {
-            Applied::NotOurs | Applied::Unrecorded => true,
+            Applied::NotOurs | Applied::Unrecorded | Applied::Parts => true,
             Applied::Absent => self.live.is_none(),
-            Applied::Parts => false,
+            Applied::Displaced => false,
             Applied::Shown(text) => {
                 self.live.as_ref().map(|live| live.told(&self.path, key)).as_ref() == Some(text)
             }
@@ -172,6 +183,8 @@ pub struct FieldChange {
     pub api_version: Option<String>,
     /// The other managers that the class is about.
     pub owners: Vec<Manager>,
+    /// Whether managers that wrote in another API version may be among the owners.
+    pub owned_elsewhere: bool,
     pub last_applied: Option<String>,
     pub live: Option<String>,
     pub after: Option<String>,

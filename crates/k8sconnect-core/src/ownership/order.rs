@@ -39,6 +39,7 @@ fn walk(
             path: path.clone(),
             api_version: None,
             owners: Vec::new(),
+            owned_elsewhere: false,
             last_applied: None,
             live: Some(shown(&now)),
             after: Some(shown(&after)),

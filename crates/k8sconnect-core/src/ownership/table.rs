@@ -100,7 +100,12 @@ impl Table<'_> {
             .filter(|(_, class)| *class != Class::Unchanged)
             .map(|(row, class)| self.change(row, class))
             .collect();
-        changes.extend(self.taken_elsewhere());
+        changes.extend(taken_elsewhere(&self.lost_elsewhere()));
+        if changes.iter().any(|change| change.class == Class::OwnedElsewhere) {
+            let owners = self.after.map(|after| &after.owners.elsewhere);
+            let owners = owners.into_iter();
+            changes.extend(owners.flat_map(|it| fields_elsewhere(it, Class::OwnedElsewhere)));
+        }
         changes
     }
 
@@ -234,24 +239,23 @@ impl Table<'_> {
             Some(snapshot) => shown(snapshot, after).map_or(After::Absent, After::Value),
         };
         Row {
-            applied: self.applied(path, extent, live, &after),
+            applied: self.applied(path, extent, live),
             live: shown(self.live, live),
             after,
             ours_live: owns(self.live.ours),
             ours_after,
             owners_live: owners(self.live.owners),
             owners_after: self.after.map(|after| owners(after.owners)).unwrap_or_default(),
+            owned_elsewhere: self.is_owned_elsewhere(),
             path: path.clone(),
         }
     }
 
-    fn applied(
-        &self,
-        path: &FieldPath,
-        extent: Extent,
-        live: Option<&Value>,
-        after: &After,
-    ) -> Applied {
+    fn is_owned_elsewhere(&self) -> bool {
+        self.live.owners.elsewhere.others(self.manager).next().is_some()
+    }
+
+    fn applied(&self, path: &FieldPath, extent: Extent, live: Option<&Value>) -> Applied {
         let Some(LastApply { fields, texts, unrecorded }) = self.last else {
             return Applied::NotOurs;
         };
@@ -265,8 +269,8 @@ impl Table<'_> {
             _ if below.is_leaf() => Applied::Absent,
             _ if extent == Extent::Field && ends_in_item(path) => Applied::Absent,
             _ if extent == Extent::Field => Applied::NotOurs,
-            _ if !live.is_some_and(has_place) || *after == After::Absent => Applied::Parts,
-            _ => Applied::Unrecorded,
+            _ if live.is_some_and(has_place) => Applied::Parts,
+            _ => Applied::Displaced,
         }
     }
 
@@ -305,6 +309,7 @@ impl Table<'_> {
             path: row.path.clone(),
             api_version: None,
             owners,
+            owned_elsewhere: row.owned_elsewhere,
             last_applied: match &row.applied {
                 Applied::Shown(text) => Some(text.clone()),
                 _ => None,
@@ -324,26 +329,43 @@ impl Table<'_> {
         owners.map(|it| it.manager.clone()).collect()
     }
 
-    /// What managers lose that wrote in another API version, with their own paths.
-    fn taken_elsewhere(&self) -> Vec<FieldChange> {
-        let Some(after) = self.after else {
-            return Vec::new();
+    /// What managers that wrote in another API version lose.
+    fn lost_elsewhere(&self) -> Owners {
+        let lost = |entry: &Ownership| Ownership {
+            manager: entry.manager.clone(),
+            fields: match self.after {
+                Some(after) => {
+                    entry.fields.difference(&after.owners.owned_elsewhere(&entry.manager))
+                }
+                None => FieldSet::default(),
+            },
         };
-        let mut taken = Vec::new();
-        for Ownership { manager, fields } in self.live.owners.elsewhere.others(self.manager) {
-            let lost = fields.difference(&after.owners.owned_elsewhere(manager));
-            taken.extend(lost.leaves().into_iter().map(|path| FieldChange {
-                class: Class::TakenFrom,
-                path,
-                api_version: Some(manager.api_version.clone()),
-                owners: vec![manager.clone()],
-                last_applied: None,
-                live: None,
-                after: None,
-            }));
-        }
-        taken
+        Owners(self.live.owners.elsewhere.others(self.manager).map(lost).collect())
     }
+}
+
+/// What managers lose that wrote in another API version, with their own paths.
+pub fn taken_elsewhere(lost: &Owners) -> impl Iterator<Item = FieldChange> {
+    fields_elsewhere(lost, Class::TakenFrom)
+}
+
+fn fields_elsewhere(owners: &Owners, class: Class) -> impl Iterator<Item = FieldChange> {
+    let status = FieldPath::fields(["status"]);
+    let leaves = owners.0.iter().flat_map(|entry| {
+        entry.fields.leaves().into_iter().map(|path| (path, entry.manager.clone()))
+    });
+    leaves.filter(move |(path, _)| !path.starts_with(&status)).map(move |(path, manager)| {
+        FieldChange {
+            class,
+            path,
+            api_version: Some(manager.api_version.clone()),
+            owners: vec![manager],
+            owned_elsewhere: true,
+            last_applied: None,
+            live: None,
+            after: None,
+        }
+    })
 }
 
 /// What a row stands for.

@@ -237,6 +237,7 @@ fn any_row() -> impl Strategy<Value = Row> {
         Just(Applied::Unrecorded),
         Just(Applied::Absent),
         Just(Applied::Parts),
+        Just(Applied::Displaced),
         "[ab]".prop_map(Applied::Shown),
     ];
     let ours = (any::<bool>(), any::<bool>());
@@ -251,6 +252,7 @@ fn any_row() -> impl Strategy<Value = Row> {
             ours_after,
             owners_live,
             owners_after,
+            owned_elsewhere: false,
         },
     )
 }

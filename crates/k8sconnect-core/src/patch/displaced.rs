@@ -47,6 +47,7 @@ impl Change<'_> {
             class: Class::TakenFrom,
             path: place.clone(),
             api_version: None,
+            owned_elsewhere: false,
             owners: holders,
             last_applied: None,
             live: told(self.live),

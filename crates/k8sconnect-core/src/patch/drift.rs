@@ -115,6 +115,7 @@ fn drift(
         class: Class::Drifted,
         path: path.clone(),
         api_version: None,
+        owned_elsewhere: false,
         owners,
         last_applied: last_applied.cloned(),
         live: live.cloned(),

@@ -22,7 +22,7 @@ use crate::handback::{Division, Extent, lost};
 use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::manifest::same_shape;
 use crate::owners::{Manager, Owners, Ownership};
-use crate::ownership::{Class, FieldChange};
+use crate::ownership::{Class, FieldChange, VersionedOwners, taken_elsewhere};
 use crate::projection::{ABSENT, ConcealmentKey, Leaf, Projection, Texts};
 use crate::spelling;
 
@@ -115,6 +115,8 @@ impl Patch {
         };
         let version = self.key.gvk.api_version();
         let division = Division::told_by([&now, &next]).with_losses(&lost, &version);
+        // Who wrote in another version is listed with the paths of that version.
+        let elsewhere = VersionedOwners::of(&lost, &version).elsewhere;
         let is_new = |path: &FieldPath| kept.is_none_or(|kept| !kept.texts.contains_key(path));
         let changes: Vec<FieldChange> = outcome
             .leaves
@@ -142,6 +144,7 @@ impl Patch {
                     class: Class::TakenFrom,
                     path: path.clone(),
                     api_version: None,
+                    owned_elsewhere: !elsewhere.0.is_empty(),
                     owners: robbed,
                     last_applied: None,
                     live: is.cloned(),
@@ -211,13 +214,19 @@ impl Patch {
         taken_along.retain(|field| !field.owners.is_empty());
         let all_gone: Vec<_> = gone.iter().chain(&taken_along).collect();
         meant::meet(&mut contested, meant, &outcome.leaves, &all_gone);
-        let since = match kept {
+        let is_named = |owner: &Manager| {
+            changes.iter().chain(&rest).any(|change| change.owners.iter().any(|it| it.is(owner)))
+        };
+        let mut unnamed = elsewhere;
+        unnamed.0.retain(|entry| !is_named(&entry.manager));
+        let mut since = match kept {
             Some(kept) => {
                 let since = Since { scene, kept, now: &now, next: &next, displaced: &drifted };
                 since.notices(self, &outcome.leaves, (&texts_now, &texts_next), rest)
             }
             None => Vec::new(),
         };
+        since.extend(taken_elsewhere(&unnamed));
         // What is set back is told with who changed it.
         let is_set_back = |path: &FieldPath| {
             since.iter().any(|it| it.class == Class::Drifted && it.path == *path)
@@ -250,6 +259,7 @@ impl Patch {
         let notice = |path: FieldPath| FieldChange {
             class: Class::RemovedWithParent,
             api_version: None,
+            owned_elsewhere: false,
             owners: division.holders(&others, &path, Extent::Whole),
             last_applied: None,
             live: Some(leaf(&path, None, scene.live, &self.secrecy).told(&path, scene.key)),

@@ -39,11 +39,12 @@ impl Whose {
 }
 
 /// The order in which the classes are reported.
-const REPORTED: [Class; 9] = [
+const REPORTED: [Class; 10] = [
     Class::Drifted,
     Class::TakenFrom,
     Class::OwnershipLost,
     Class::RetainedBy,
+    Class::OwnedElsewhere,
     Class::RemovedWithParent,
     Class::Defaulted,
     Class::Unignored,
@@ -76,6 +77,7 @@ pub(crate) fn contested(key: &ObjectKey, changes: &[FieldChange]) -> Option<Diag
 
 /// One warning: what happens, the fields, and what to do.
 fn report(key: &ObjectKey, class: Class, fields: &[FieldChange], whose: Whose) -> Diagnostic {
+    let here = |it: &&FieldChange| it.api_version.is_none();
     let n = count(fields.len(), "field");
     let removed = count(fields.len(), "removed field");
     let yields = whose.yields();
@@ -104,6 +106,13 @@ fn report(key: &ObjectKey, class: Class, fields: &[FieldChange], whose: Whose) -
             "No longer written by you, but held by other managers too, so that the API server keeps it \
              on the object:",
             "To be rid of a field, remove it with the manager that holds it.".to_owned(),
+        ),
+        Class::OwnedElsewhere => (
+            format!("{} will stay", count(fields.iter().filter(here).count(), "removed field")),
+            "No longer written by you, and on the object after apply as now. In this API version nobody \
+             owns it. Other managers wrote the object in another version, with the fields listed \
+             with it; the API server does not say which of yours they mean:",
+            "To be rid of a field, remove it with the manager that owns it.".to_owned(),
         ),
         Class::RemovedWithParent => (
             format!("{n} will go, though held by others"),
@@ -201,6 +210,7 @@ pub(super) fn values(fields: &[FieldChange]) -> String {
 
 pub(super) fn field(change: &FieldChange) -> String {
     let owners = match change.owners.as_slice() {
+        [] if change.owned_elsewhere => "nobody in this API version".to_owned(),
         [] => "nobody".to_owned(),
         owners => managers(owners),
     };

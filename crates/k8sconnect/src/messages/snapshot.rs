@@ -86,6 +86,7 @@ fn notice(field: &str, owners: &[Manager], values: [Option<&str>; 3]) -> FieldCh
         class: Class::TakenFrom,
         path: path(field),
         api_version: None,
+        owned_elsewhere: false,
         owners: owners.to_vec(),
         last_applied,
         live,
@@ -266,13 +267,19 @@ fn ownership_messages() -> Vec<Diagnostic> {
         api_version: Some("apps/v1beta1".into()),
         ..notice("spec.scale", flux, [None; 3])
     };
+    let elsewhere = FieldChange {
+        owned_elsewhere: true,
+        ..notice("spec.metrics", &[], [Some("x"), Some("x"), Some("x")])
+    };
     let order = [None, Some("[name=B] [name=A]"), Some("[name=A] [name=B]")];
     let mut changes = drifted.to_vec();
     changes.extend([
         notice(r#"data["app.conf"]"#, flux, [None, Some("a\nb"), Some("c")]),
-        old_version,
+        old_version.clone(),
         of(Class::OwnershipLost, notice("data.mode", flux, [Some("x"), Some("x"), Some("x")])),
         of(Class::RetainedBy, notice("data.a", flux, [Some("x"), Some("x"), Some("x")])),
+        of(Class::OwnedElsewhere, elsewhere),
+        of(Class::OwnedElsewhere, old_version.clone()),
         of(Class::RemovedWithParent, items),
         of(Class::Defaulted, notice("spec.replicas", &[], [Some("3"), Some("3"), Some("1")])),
         of(Class::Reordered, notice("spec.env", &[], order)),

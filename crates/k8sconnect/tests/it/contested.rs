@@ -215,8 +215,10 @@ async fn what_others_put_into_what_we_drop_is_told_before_it_goes() {
     for (field, value) in [
         ("spec.free.q.y", "7"),
         ("spec.free.s.t.v", "7"),
-        ("spec.keyed[name=a].texts[\"their.s\"]", "\"1\""),
-        ("spec.keyed[name=a].set[=\"theirs\"]", "theirs"),
+        (
+            "spec.keyed[name=a]",
+            "{\"name\":\"a\",\"set\":[\"theirs\"],\"texts\":{\"ours\":\"1\",\"their.s\":\"1\"}}",
+        ),
         ("spec.lists.x[=\"theirs\"]", "theirs"),
     ] {
         went(&told, field, value);

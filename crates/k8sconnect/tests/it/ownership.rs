@@ -123,6 +123,8 @@ fn sentence(summary: &str, field: &str, facts: &BTreeMap<&str, String>) -> Optio
         Some(format!("reverts {field} from {holder}: {}", moved()?))
     } else if summary.contains("will be taken") {
         Some(format!("takes {field} from {holder}: {}", moved()?))
+    } else if summary.contains("no longer owned") {
+        Some(format!("joins {field} with {holder}"))
     } else {
         Some(format!("stays {field} with {holder}"))
     }
