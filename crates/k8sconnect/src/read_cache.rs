@@ -59,6 +59,8 @@ pub(crate) struct ObjectWrite {
     pub(crate) live: Option<Value>,
     /// The leaves that others co-own, in the spelling of the dry-run; `None` without a dry-run.
     pub(crate) spelling: Option<Respellings>,
+    /// The version of the object that the dry-run answered.
+    pub(crate) version: Option<String>,
 }
 
 /// What the plan of a patch hands to the write: the object, and the answer of the dry-run under this

@@ -106,7 +106,7 @@ pub(crate) async fn update(
     let recorded = Some(held.recorded());
     let work = ObjectApply::begin(session, &planned, &config, recorded, notices).await?;
     let location = held.location(&work.cluster).await?;
-    let answer = change::make(&work, &held, &location).await?;
+    let answer = change::make(&work, &held, &location, notices).await?;
     definitions::note_written(session, &work.cluster, &location);
     let warnings = work.untold(&answer);
     notices.extend(messages::object::warnings_about(&work.manifest, &warnings));

@@ -1,4 +1,4 @@
-//! FoundObject object it is that has the name of one in state.
+//! Which object has the name of the one in state.
 
 use k8sconnect_core::identity::ID_ANNOTATION;
 use serde_json::Value as Json;

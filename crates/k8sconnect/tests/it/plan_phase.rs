@@ -2,6 +2,8 @@
 //! refresh asks of the server.
 
 use serde_json::{Value as Json, json};
+use testkit::audit::Persistence;
+use testkit::proxy::{Action as Deed, Fate, Proxy, Rule, Turn, Which};
 use testkit::{Filter, Request, Target};
 use tfplugin::harness::{Action, Core, PlanOutcome, State};
 use tfplugin::{Capabilities, Data, Value};
@@ -13,6 +15,10 @@ fn settings(world: &World, data: &Json) -> Json {
     let mut map = object("v1", "ConfigMap", "settings", world.namespace.name());
     map["data"] = data.clone();
     map
+}
+
+fn target(world: &World) -> Target {
+    Target::of(&settings(world, &json!({}))).unwrap()
 }
 
 /// An object that another manager has changed since it was created.
@@ -36,8 +42,7 @@ impl Story {
     }
 
     async fn changed_by(&self, who: &str, patch: Json) {
-        let target = Target::of(&settings(&self.world, &json!({}))).unwrap();
-        self.world.cluster.act_as(who).merge_patch(&target, patch).await.unwrap();
+        self.world.cluster.act_as(who).merge_patch(&target(&self.world), patch).await.unwrap();
     }
 
     async fn read(&self, core: &Core) -> State {
@@ -93,6 +98,53 @@ async fn an_apply_reports_only_what_is_new_if_the_object_changed_after_the_plan(
         }
         assert!(!told.contains("will be taken from other managers"), "{told}");
         assert_eq!(asked, ["patch (dry-run)", "get", "patch"]);
+    }
+}
+
+/// The write carries the version that was read for the ignored fields.
+#[tokio::test]
+async fn an_apply_reports_what_it_takes_from_a_manager_that_wrote_after_its_dry_run() {
+    let label = json!({"metadata": {"labels": {"seen": "yes"}}});
+    let value = json!({"data": {"a": "theirs"}});
+    let other = Some("data.other");
+    for (ignored, later, news) in
+        [(other, label, None), (other, value, Some("is now theirs will be \"2\""))]
+    {
+        let world = World::new().await;
+        let proxy = Proxy::before(world.cluster).await.unwrap();
+        let config = |a: &str| {
+            let map = settings(&world, &json!({"a": a, "other": "x"}));
+            let cluster = Data::object([("kubeconfig", Value::from(proxy.kubeconfig()))]);
+            let mut attributes = vec![("yaml_body", Value::from(map.to_string()))];
+            attributes.push(("cluster", Value::Known(cluster)));
+            attributes.extend(
+                ignored
+                    .map(|it| ("ignore_fields", Value::Known(Data::List(vec![Value::from(it)])))),
+            );
+            Value::Known(Data::object(attributes))
+        };
+        let core = world.newest_core();
+        let state = core.create(OBJECT, &config("1")).await.unwrap();
+        let core = world.newest_core();
+        let read = core.read(OBJECT, &state).await.unwrap().present().unwrap();
+        let plan = core.plan(OBJECT, &config("2"), Some(&read)).await.unwrap();
+        let (rival, theirs) = (world.cluster.act_as("rival"), target(&world));
+        let deed = Deed::new(move |_| {
+            let (rival, theirs, later) = (rival.clone(), theirs.clone(), later.clone());
+            async move { rival.merge_patch(&theirs, later).await.map(|_| ()) }
+        });
+        let write = Which::any().method(http::Method::PATCH).persistence(Persistence::Real);
+        let tally = proxy.rule(Rule::new(write, Turn::Nth(1), Fate::Before(deed)));
+        let core = world.newest_core();
+        let applied = core.apply(OBJECT, &config("2"), Some(&read), &plan).await.unwrap();
+        assert_eq!(tally.fired().len(), 1);
+        let told = said(&applied.diagnostics);
+        match news {
+            Some(news) => assert!(told.contains(news), "{told}"),
+            None => assert_eq!(told, ""),
+        }
+        let live = world.cluster.read(&target(&world)).await.unwrap().unwrap();
+        assert_eq!(live["data"], json!({"a": "2", "other": "x"}));
     }
 }
 

@@ -6,72 +6,109 @@ use k8sconnect_cluster::{Answer, Conflicts, Error, Found, Location, Observation}
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::plan::Planner;
-use k8sconnect_core::rejection::{Rejection, Status};
+use k8sconnect_core::rejection::Rejection;
 use k8sconnect_core::spelling::{Respellings, respell};
 use serde_json::Value as Json;
 use tfplugin::Diagnostics;
 
 use super::ObjectApply;
-use crate::messages::refusal::{Subject, not_changed, refused};
+use crate::messages::ownership::Whose;
+use crate::messages::refusal::{Subject, not_changed};
 use crate::object::held::Held;
 use crate::object::read::seen_of;
 use crate::read_cache::ObjectWrite;
-use crate::resource::live::{NamesObject, uid_of};
-use crate::resource::retry::{Attempt, Tries};
+use crate::resource::live::{NamesObject, uid_of, version_of};
+use crate::resource::retry::Tries;
 use crate::{MANAGER, messages};
 
-/// Applies the manifest. Where fields are ignored, what they hold is read right before and the
-/// write carries the version that was read: whoever changes them in between is not robbed, the
-/// write is begun anew.
+/// Applies the manifest. The write carries the version of the object that the plan has seen, or that was
+/// read for the ignored fields. If another manager writes in between, the object is read again, and the
+/// fields that the write takes are reported.
 pub(super) async fn make(
     work: &ObjectApply<'_>,
     held: &Held,
     location: &Location,
+    notices: &mut Diagnostics,
 ) -> Result<Answer, Diagnostics> {
-    let key = work.manifest.key();
     if held.is_untouched() {
         return first(work, held, location).await;
     }
-    // The plan that this process has just made knows who holds what.
-    let ObjectWrite { mut live, spelling: shared } =
+    let ObjectWrite { live, mut spelling, mut version } =
         work.session.reads.take_object_write(held.id());
-    if !work.terms.ignores_any() {
-        let content = content(work, held, location, None, shared.as_ref()).await?;
-        let written = work.write(location, content, held.id(), Guard::Uid(held.uid())).await;
-        let former = Subject { manifest: &work.manifest, former: Some(held.manifest.value()) };
-        if let Err(Error::Refused(status)) = &written
-            && is_miss(status)
-            && matches!(work.cluster.get(location).await, Ok(Found::Absent(_)))
-        {
-            return Err(messages::object::gone_meanwhile(key).into());
-        }
-        return match written {
-            // Who holds the fields is asked anew: nothing was read for this write.
-            Err(Error::Refused(status))
-                if matches!(status.rejection(), Rejection::FieldConflicts(_)) =>
-            {
-                let live = look(work, location).await?;
-                let subject = Subject { manifest: &work.manifest, former: Some(&live) };
-                Err(refused(subject, &status).into())
-            }
-            written => written.map_err(|error| not_changed(former, &error).into()),
-        };
-    }
-    let mut tries = Tries::of(key);
+    let mut seen = match live {
+        None if work.terms.ignores_any() => Some(look(work, location).await?),
+        live => live,
+    };
+    let mut is_reread = false;
+    let mut tries = Tries::of(work.manifest.key());
     loop {
         tries.begin()?;
-        let seen = match live.take() {
-            Some(seen) => seen,
-            None => look(work, location).await?,
+        version = seen.as_ref().and_then(version_of).or(version);
+        let content = content(work, held, location, seen.as_ref(), spelling.as_ref()).await?;
+        let guard = match &version {
+            Some(resource_version) => Guard::Version { uid: held.uid(), resource_version },
+            None => Guard::Uid(held.uid()),
         };
-        let resource_version = seen["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-        let guard = Guard::Version { uid: held.uid(), resource_version };
-        let content = content(work, held, location, Some(&seen), shared.as_ref()).await?;
-        let written = work.write(location, content, held.id(), guard).await;
-        if let Attempt::Done(answer) = work.attempted(written, &seen)? {
-            return Ok(answer);
+        let error = match work.write(location, content, held.id(), guard).await {
+            Ok(answer) => {
+                if let Some(live) = seen.filter(|_| is_reread) {
+                    notices.extend(taken(work, held, &live, &answer.object));
+                }
+                return Ok(answer);
+            }
+            Err(error) => error,
+        };
+        if rejection(&error) != Rejection::Conflict {
+            return Err(not_written(work, held, location, seen, &error).await);
         }
+        seen = Some(look(work, location).await?);
+        (spelling, is_reread) = (None, true);
     }
+}
+
+/// What the write has taken from managers that wrote after the plan.
+fn taken(work: &ObjectApply<'_>, held: &Held, live: &Json, answer: &Json) -> Diagnostics {
+    let (ignoring, _) = work.terms.ignoring(&work.manifest, &held.stored.yielded);
+    let planner = Planner { manager: MANAGER, ignoring: &ignoring };
+    match planner.decide(&work.manifest, Some(held.prior()), Some(live), answer) {
+        Ok(decision) => {
+            messages::ownership::told(work.manifest.key(), &decision.notices, Whose::Object)
+        }
+        // What the answer says of owners is read once more, for private state.
+        Err(_) => Diagnostics::new(),
+    }
+}
+
+fn rejection(error: &Error) -> Rejection {
+    match error {
+        Error::Refused(status) => status.rejection(),
+        _ => Rejection::Other,
+    }
+}
+
+/// What is reported of a write that failed.
+async fn not_written(
+    work: &ObjectApply<'_>,
+    held: &Held,
+    location: &Location,
+    seen: Option<Json>,
+    error: &Error,
+) -> Diagnostics {
+    let seen = match rejection(error) {
+        // Who owns the fields now is asked again.
+        Rejection::FieldConflicts(_) => match look(work, location).await {
+            Ok(live) => Some(live),
+            Err(problems) => return problems,
+        },
+        Rejection::AnotherObject | Rejection::NamespaceMissing | Rejection::NamespaceGoing
+            if matches!(work.cluster.get(location).await, Ok(Found::Absent(_))) =>
+        {
+            return messages::object::gone_meanwhile(work.manifest.key()).into();
+        }
+        _ => seen,
+    };
+    let former = seen.as_ref().unwrap_or(held.manifest.value());
+    not_changed(Subject { manifest: &work.manifest, former: Some(former) }, error).into()
 }
 
 /// The first write after an import takes the fields over, as an adoption does.
@@ -138,15 +175,4 @@ async fn look(work: &ObjectApply<'_>, location: &Location) -> Result<Json, Diagn
         Found::Absent(_) => Err(messages::object::gone_meanwhile(key).into()),
         Found::NotServed(_) => Err(messages::served::kind_unserved(key).into()),
     }
-}
-
-/// Whether a write may have been refused because its object is not there.
-fn is_miss(status: &Status) -> bool {
-    matches!(
-        status.rejection(),
-        Rejection::Conflict
-            | Rejection::AnotherObject
-            | Rejection::NamespaceMissing
-            | Rejection::NamespaceGoing
-    )
 }
