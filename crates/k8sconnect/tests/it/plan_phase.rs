@@ -101,15 +101,19 @@ async fn an_apply_reports_only_what_is_new_if_the_object_changed_after_the_plan(
     }
 }
 
-/// The write carries the version that was read for the ignored fields.
+/// The write carries the version that the dry-run answered, or that was read for the ignored fields.
 #[tokio::test]
 async fn an_apply_reports_what_it_takes_from_a_manager_that_wrote_after_its_dry_run() {
     let label = json!({"metadata": {"labels": {"seen": "yes"}}});
     let value = json!({"data": {"a": "theirs"}});
     let other = Some("data.other");
-    for (ignored, later, news) in
-        [(other, label, None), (other, value, Some("is now theirs will be \"2\""))]
-    {
+    let news = Some("is now theirs will be \"2\"");
+    for (ignored, later, news) in [
+        (other, label.clone(), None),
+        (other, value.clone(), news),
+        (None, label, None),
+        (None, value, news),
+    ] {
         let world = World::new().await;
         let proxy = Proxy::before(world.cluster).await.unwrap();
         let config = |a: &str| {

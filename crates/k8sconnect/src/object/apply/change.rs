@@ -72,7 +72,7 @@ fn taken(work: &ObjectApply<'_>, held: &Held, live: &Json, answer: &Json) -> Dia
     let planner = Planner { manager: MANAGER, ignoring: &ignoring };
     match planner.decide(&work.manifest, Some(held.prior()), Some(live), answer) {
         Ok(decision) => {
-            messages::ownership::told(work.manifest.key(), &decision.notices, Whose::Object)
+            messages::ownership::reports(work.manifest.key(), &decision.changes, Whose::Object)
         }
         // What the answer says of owners is read once more, for private state.
         Err(_) => Diagnostics::new(),

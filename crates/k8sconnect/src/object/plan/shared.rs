@@ -13,6 +13,7 @@ use tfplugin::Diagnostics;
 
 use super::{Asked, UNBORN};
 use crate::object::held::Held;
+use crate::resource::live::version_of;
 use crate::{MANAGER, messages};
 
 /// The object that a body is sent to.
@@ -35,8 +36,11 @@ impl Asked<'_> {
     ) -> Result<Observation, Diagnostics> {
         let (observation, shared) = self.find_shared(planner, to, content).await?;
         respell(content, &shared);
-        if let (Some(held), Observation::Answered(_)) = (to.held, &observation) {
-            self.session.reads.for_write(held.id(), |write| write.spelling = Some(shared));
+        if let (Some(held), Observation::Answered(answer)) = (to.held, &observation) {
+            self.session.reads.for_write(held.id(), |write| {
+                write.spelling = Some(shared);
+                write.version = version_of(&answer.object);
+            });
         }
         Ok(observation)
     }
