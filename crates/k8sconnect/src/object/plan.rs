@@ -5,7 +5,7 @@
 
 mod change;
 mod creation;
-mod proof;
+mod immutability;
 mod shared;
 mod swallowed;
 
@@ -417,7 +417,8 @@ impl Asked<'_> {
         let mut decision =
             planner.decide(self.desired, prior, live, &answer.object).map_err(unreadable)?;
         if !decision.notices.perhaps_stays.is_empty() {
-            let anew = proof::made_beside(self, location, &self.desired.as_applied()).await?;
+            let anew =
+                immutability::made_beside(self, location, &self.desired.as_applied()).await?;
             decision.notices.settle(anew.as_ref(), &answer.object);
         }
         let vain = planner.ignored_in_vain(&answer.object).map_err(unreadable)?;
