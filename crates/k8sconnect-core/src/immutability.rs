@@ -15,21 +15,8 @@ use crate::service_addresses::{AddressCheck, TakenAddress};
 
 const WEBHOOK_PREFIX: &str = "admission webhook \"";
 
-/// How a dry-run ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DryRun {
-    Accepted,
-    Refused(Box<Status>),
-}
-
-impl DryRun {
-    fn refusal(&self) -> Option<&Status> {
-        match self {
-            Self::Accepted => None,
-            Self::Refused(status) => Some(status),
-        }
-    }
-}
+/// How a dry-run ended: accepted, or refused.
+pub type DryRun = Result<(), Box<Status>>;
 
 /// How the dry-run ended that replaces the changed top-level fields instead of merging them.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,23 +80,23 @@ pub fn classify(evidence: &Evidence<'_>) -> Verdict {
     let named = causes_with_field(refused);
     let causes: Vec<_> = named.iter().filter(|it| is_about_body(it, live)).cloned().collect();
     let answers = [stored_body.as_ref(), Some(creation), overlay.as_ref().map(|it| &it.answer)];
-    let refusals = answers.into_iter().flatten().filter_map(DryRun::refusal);
+    let mut refusals = answers.into_iter().flatten().filter_map(|it| it.as_ref().err());
 
-    if let Some(status) = creation.refusal()
+    if let Err(status) = creation
         && share_a_field(&named, &status.details.causes)
     {
-        return Verdict::Invalid(status.clone().into());
+        return Verdict::Invalid(status.clone());
     }
-    if let Some(status) = { refusals }.find(|it| it.tells_nothing()) {
-        return Verdict::Unanswered(status.clone().into());
+    if let Some(status) = refusals.find(|it| it.tells_nothing()) {
+        return Verdict::Unanswered(status.clone());
     }
     if !live["metadata"]["deletionTimestamp"].is_null() {
         return Verdict::Terminating;
     }
-    if let Some(DryRun::Refused(status)) = stored_body {
+    if let Some(Err(status)) = stored_body {
         return Verdict::Unproved(Gap::StoredBody(status.clone()));
     }
-    if let Some(OverlayResult { answer: DryRun::Accepted, removed }) = overlay {
+    if let Some(OverlayResult { answer: Ok(()), removed }) = overlay {
         return Verdict::Entangled(removed.clone());
     }
     if let AddressCheck::Taken(taken) = addresses {
@@ -121,11 +108,11 @@ pub fn classify(evidence: &Evidence<'_>) -> Verdict {
     if stored_body.is_none() {
         return Verdict::Unproved(Gap::StoredBody(Box::new((*refused).clone())));
     }
-    if let Some(status) = creation.refusal() {
-        return Verdict::Unproved(Gap::Creation(status.clone().into()));
+    if let Err(status) = creation {
+        return Verdict::Unproved(Gap::Creation(status.clone()));
     }
     if let Some(status) = without_proof(evidence, &causes) {
-        return Verdict::Unproved(Gap::Overlay(status.into()));
+        return Verdict::Unproved(Gap::Overlay(status));
     }
     if let AddressCheck::Unknown(status) = addresses {
         return Verdict::Unproved(Gap::Addresses(status.clone()));
@@ -173,22 +160,22 @@ fn reports(status: &Value, name: &str) -> bool {
 /// Why the overlay does not prove that a field is immutable, if it does not. A rule of a custom kind may
 /// be about a whole map; if the overlay removes a field of others there, another rule of the same map may
 /// be the one that refuses the overlay.
-fn without_proof(evidence: &Evidence<'_>, causes: &[Cause]) -> Option<Status> {
+fn without_proof(evidence: &Evidence<'_>, causes: &[Cause]) -> Option<Box<Status>> {
     let Some(OverlayResult { answer, removed }) = &evidence.overlay else {
-        return Some(Status::default());
+        return Some(Box::default());
     };
-    let status = answer.refusal()?;
+    let status = answer.as_ref().err()?;
     let again = causes_with_field(status);
-    let is_same = |it: &&Cause| again.iter().any(|other| is_same_field(&it.field, &other.field));
-    let removes_within = |cause: &Cause| {
-        let around = names(&cause.field);
-        let is_within =
-            |path: &FieldPath| path.names().take(around.len()).eq(around.iter().copied());
-        removed.iter().any(|field| is_within(&field.path))
+    let is_within = |path: &FieldPath, around: &[&str]| {
+        path.names().take(around.len()).eq(around.iter().copied())
     };
-    let proves = |it: &Cause| !(evidence.is_custom && removes_within(it));
-    let is_proved = causes.iter().filter(is_same).any(proves);
-    if is_proved { None } else { Some(status.clone()) }
+    let is_proved = |cause: &Cause| {
+        let around = names(&cause.field);
+        let may_be_another =
+            evidence.is_custom && removed.iter().any(|it| is_within(&it.path, &around));
+        again.iter().any(|other| is_same_field(&cause.field, &other.field)) && !may_be_another
+    };
+    if causes.iter().any(is_proved) { None } else { Some(status.clone()) }
 }
 
 /// Whether a new object can be created once the one of its name is deleted.
@@ -210,13 +197,13 @@ pub fn succession(creation: &DryRun, change: &DryRun, addresses: &AddressCheck) 
         AddressCheck::Free => Succession::Possible,
     };
     match (creation, change) {
-        (DryRun::Accepted, _) => possible,
+        (Ok(()), _) => possible,
         // The old object has the very values that are refused to a new one.
-        (DryRun::Refused(status), DryRun::Accepted) if has_a_field(status) => possible,
-        (DryRun::Refused(status), DryRun::Refused(other)) if is_same_error(status, other) => {
+        (Err(status), Ok(())) if has_a_field(status) => possible,
+        (Err(status), Err(other)) if is_same_error(status, other) => {
             Succession::Invalid(status.clone())
         }
-        (DryRun::Refused(status), _) => Succession::Unproved(Gap::Creation(status.clone())),
+        (Err(status), _) => Succession::Unproved(Gap::Creation(status.clone())),
     }
 }
 

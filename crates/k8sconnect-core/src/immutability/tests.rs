@@ -14,7 +14,7 @@ fn status(code: u16, fields: &[&str]) -> Status {
 }
 
 fn refused(fields: &[&str]) -> DryRun {
-    DryRun::Refused(Box::new(status(422, fields)))
+    Err(Box::new(status(422, fields)))
 }
 
 fn removed(path: &str) -> Vec<OthersField> {
@@ -31,8 +31,8 @@ fn proof<'a>(refused_update: &'a Status, live: &'a Value) -> Evidence<'a> {
         refused: refused_update,
         live,
         is_custom: true,
-        stored_body: Some(DryRun::Accepted),
-        creation: DryRun::Accepted,
+        stored_body: Some(Ok(())),
+        creation: Ok(()),
         overlay: overlay(refused(&["spec.selector"]), Vec::new()),
         addresses: AddressCheck::Free,
     }
@@ -43,21 +43,21 @@ fn proof<'a>(refused_update: &'a Status, live: &'a Value) -> Evidence<'a> {
 fn every_row_has_a_verdict_and_only_the_proof_is_immutable() {
     let field = "spec.selector";
     let (healthy, failed) = (status(422, &[field]), status(500, &[]));
-    let failed = || DryRun::Refused(Box::new(failed.clone()));
+    let failed = || Err(Box::new(failed.clone()));
     let lives = [
         json!({}),
         json!({"metadata": {"deletionTimestamp": "now"}}),
         json!({"status": {"a": {"selector": 1}}}),
     ];
     let updates = [healthy, status(422, &["<nil>"]), status(422, &["metadata.name", "status.a"])];
-    let bodies = [Some(DryRun::Accepted), Some(refused(&[field])), Some(failed()), None];
-    let creations = [DryRun::Accepted, refused(&["spec.other"]), failed()];
+    let bodies = [Some(Ok(())), Some(refused(&[field])), Some(failed()), None];
+    let creations = [Ok(()), refused(&["spec.other"]), failed()];
     let overlays = [
         overlay(refused(&[field]), Vec::new()),
         overlay(refused(&["spec.other", field]), removed("spec.template")),
         overlay(refused(&[field]), removed("spec.selector.a")),
         overlay(refused(&["spec.other"]), Vec::new()),
-        overlay(DryRun::Accepted, Vec::new()),
+        overlay(Ok(()), Vec::new()),
         overlay(failed(), Vec::new()),
         None,
     ];
@@ -105,7 +105,7 @@ fn a_webhook_and_a_policy_name_no_field() {
     webhook.message = "admission webhook \"x\" denied the request: no".into();
     assert!(!names_a_field(&webhook) && !names_a_field(&status(422, &[""])));
     let (update, live) = (status(422, &["spec.selector"]), json!({}));
-    let answer = DryRun::Refused(Box::new(webhook));
+    let answer = Err(Box::new(webhook));
     let evidence = Evidence { overlay: overlay(answer, Vec::new()), ..proof(&update, &live) };
     assert!(matches!(classify(&evidence), Verdict::Unproved(Gap::Overlay(_))));
 }
@@ -145,8 +145,8 @@ fn a_field_that_the_status_reports_proves_nothing() {
 #[test]
 fn a_change_that_is_accepted_without_the_fields_of_others_is_not_immutable() {
     let (update, live) = (status(422, &["spec.strategy.rollingUpdate"]), json!({}));
-    let taken = overlay(DryRun::Accepted, removed("spec.strategy.rollingUpdate"));
-    for stored_body in [None, Some(DryRun::Accepted)] {
+    let taken = overlay(Ok(()), removed("spec.strategy.rollingUpdate"));
+    for stored_body in [None, Some(Ok(()))] {
         let evidence = Evidence { overlay: taken.clone(), stored_body, ..proof(&update, &live) };
         assert_eq!(classify(&evidence), Verdict::Entangled(removed("spec.strategy.rollingUpdate")));
     }
@@ -161,24 +161,21 @@ fn a_new_object_is_an_error_only_for_what_a_change_of_the_old_one_is_refused_for
     let port = "spec.ports[0].port";
     let judged =
         |creation: &DryRun, change: &DryRun| succession(creation, change, &AddressCheck::Free);
-    assert_eq!(judged(&DryRun::Accepted, &refused(&[port])), Succession::Possible);
+    assert_eq!(judged(&Ok(()), &refused(&[port])), Succession::Possible);
     let error = judged(&refused(&[port]), &refused(&["spec.clusterIP", port]));
     assert!(matches!(error, Succession::Invalid(_)), "{error:?}");
     let own = refused(&["spec.ports[0].nodePort"]);
-    assert_eq!(judged(&own, &DryRun::Accepted), Succession::Possible);
+    assert_eq!(judged(&own, &Ok(())), Succession::Possible);
     for change in [refused(&["spec.clusterIP"]), refused(&[])] {
         assert!(matches!(judged(&own, &change), Succession::Unproved(_)));
     }
-    let policy = DryRun::Refused(Box::new(status(403, &[])));
+    let policy = Err(Box::new(status(403, &[])));
     assert!(matches!(judged(&policy, &policy), Succession::Invalid(_)));
-    assert!(matches!(judged(&policy, &DryRun::Accepted), Succession::Unproved(_)));
-    let silence = DryRun::Refused(Box::default());
+    assert!(matches!(judged(&policy, &Ok(())), Succession::Unproved(_)));
+    let silence = Err(Box::default());
     assert!(matches!(judged(&silence, &silence), Succession::Unproved(_)));
-    let taken = succession(&DryRun::Accepted, &DryRun::Accepted, &AddressCheck::Taken(Vec::new()));
+    let taken = succession(&Ok(()), &Ok(()), &AddressCheck::Taken(Vec::new()));
     assert!(matches!(taken, Succession::AddressTaken(_)));
     let unknown = AddressCheck::Unknown(Box::default());
-    assert!(matches!(
-        succession(&DryRun::Accepted, &DryRun::Accepted, &unknown),
-        Succession::Unproved(_)
-    ));
+    assert!(matches!(succession(&Ok(()), &Ok(()), &unknown), Succession::Unproved(_)));
 }

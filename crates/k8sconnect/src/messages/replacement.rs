@@ -11,50 +11,39 @@ use tfplugin::Diagnostic;
 
 use super::ownership::{manager, managers};
 use super::refusal::{Subject, emptied_by_null, on_body, refused, said};
-use super::stuck::{spelt, what_holds};
+use super::stuck::spelt;
 use super::{count, paragraphs};
 use crate::MANAGER;
 
-/// A field that can never change, proved to be so.
+/// What the user changed to get the object replaced.
+pub(crate) enum Changed {
+    /// These fields of the body, as far as they are known.
+    Body(Vec<FieldPath>),
+    /// Fields that were ignored until now.
+    IgnoreFields,
+}
+
+/// A field that is proved to be immutable.
 pub(crate) fn immutable(
     subject: Subject<'_>,
     status: &Status,
     causes: &[Cause],
-    changed: &[FieldPath],
+    changed: Changed,
 ) -> Diagnostic {
-    let changed: Vec<_> = changed.iter().map(|path| format!("  {}", path.shown())).collect();
-    let changed = match changed.is_empty() {
-        true => String::new(),
-        false => format!("Changed in `yaml_body`:\n\n{}", changed.join("\n")),
+    let lines = |paths: Vec<FieldPath>| {
+        paths.iter().map(|path| format!("  {}", path.shown())).collect::<Vec<_>>().join("\n")
     };
-    must_be_replaced(
-        subject,
-        status,
-        causes,
-        "What you changed",
-        &changed,
-        "restore the old values in `yaml_body`",
-    )
-}
-
-/// The same of what was ignored until now, and is to be as the body always said.
-pub(crate) fn ignored_no_more(
-    subject: Subject<'_>,
-    status: &Status,
-    causes: &[Cause],
-) -> Diagnostic {
-    let what = "What is in `ignore_fields` no more and differs from `yaml_body`";
-    must_be_replaced(subject, status, causes, what, "", "list it in `ignore_fields` again")
-}
-
-fn must_be_replaced(
-    subject: Subject<'_>,
-    status: &Status,
-    causes: &[Cause],
-    what: &str,
-    changed: &str,
-    to_keep: &str,
-) -> Diagnostic {
+    let (what, changed, to_keep) = match changed {
+        Changed::Body(paths) if paths.is_empty() => ("What you changed", String::new(), RESTORE),
+        Changed::Body(paths) => {
+            ("What you changed", format!("Changed in `yaml_body`:\n\n{}", lines(paths)), RESTORE)
+        }
+        Changed::IgnoreFields => (
+            "What is in `ignore_fields` no more and differs from `yaml_body`",
+            String::new(),
+            "list it in `ignore_fields` again",
+        ),
+    };
     Diagnostic::warning(
         format!("{} must be replaced", subject.key()),
         paragraphs([
@@ -63,13 +52,15 @@ fn must_be_replaced(
                 status.code
             ),
             &subject.by_field(causes).join("\n"),
-            changed,
+            &changed,
             &emptied_by_null(subject, status),
             &lost_by_others(subject),
             &format!("Terraform deletes the object and creates it again. To keep it, {to_keep}."),
         ]),
     )
 }
+
+const RESTORE: &str = "restore the old values in `yaml_body`";
 
 /// A change that is refused only for its combination with fields of others or defaults of the server.
 pub(crate) fn entangled(
@@ -102,21 +93,6 @@ pub(crate) fn entangled(
 
 const TO_REPLACE: &str = "To delete the object and create it again, run `terraform taint ADDRESS` (or \
      `tofu taint ADDRESS`) and apply.";
-
-/// A change was refused to an object that is being deleted.
-pub(crate) fn terminating(subject: Subject<'_>, status: &Status) -> Diagnostic {
-    let holds = subject.former.map(what_holds).unwrap_or_default();
-    let diagnostic = Diagnostic::error(
-        format!("{} is being deleted and refuses the change", subject.key()),
-        paragraphs([
-            &said(status.code, &subject.quoted(&status.message)),
-            &holds,
-            "Once it is gone, the next plan creates it as it is in `yaml_body` now. Wait for that, or \
-             leave `yaml_body` as it was until then.",
-        ]),
-    );
-    on_body(subject.manifest, diagnostic)
-}
 
 /// As many fields of others as are shown.
 const FIRST_FIELDS: usize = 10;

@@ -9,6 +9,7 @@ use k8sconnect_core::service_addresses::TakenAddress;
 use k8sconnect_core::swallowed::{Emptied, Swallowed};
 
 use super::*;
+use crate::messages::replacement::Changed;
 use crate::messages::swallowed;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
@@ -76,7 +77,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         (&web()).into(),
         &fixed,
         &fixed.details.causes,
-        &["spec.selector.matchLabels.app".parse().unwrap()],
+        Changed::Body(vec!["spec.selector.matchLabels.app".parse().unwrap()]),
     );
     let rival = json!({"metadata": {"managedFields": [
         {"manager": "rival", "operation": "Update", "apiVersion": "v1",
@@ -85,7 +86,12 @@ pub(super) fn messages() -> Vec<Diagnostic> {
          "apiVersion": "v1", "fieldsV1": {"f:status": {}}},
     ]}});
     let of_rival = Subject { manifest: &web(), former: Some(&rival) };
-    messages.push(replacement::immutable(of_rival, &fixed, &fixed.details.causes, &[]));
+    messages.push(replacement::immutable(
+        of_rival,
+        &fixed,
+        &fixed.details.causes,
+        Changed::Body(Vec::new()),
+    ));
     messages.push(replacement::immutable_known_late(&web(), &replaced));
     messages.extend(body::said_of_write_only(replaced.clone().into()));
     messages.push(replaced);
@@ -121,11 +127,9 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     ] {
         messages.push(replacement::unproved((&web()).into(), &fixed, &gap));
     }
-    messages.push(replacement::ignored_no_more((&web()).into(), &fixed, &fixed.details.causes));
+    let ignored = Changed::IgnoreFields;
+    messages.push(replacement::immutable((&web()).into(), &fixed, &fixed.details.causes, ignored));
     messages.extend(entanglements());
-    let going = json!({"metadata": {"finalizers": ["example.com/cleanup"]}});
-    let going = Subject { manifest: &web(), former: Some(&going) };
-    messages.push(replacement::terminating(going, &fixed));
     messages.push(replacement::no_successor((&web()).into(), &invalid));
     let gap = Gap::Creation(boxed(&taken));
     messages.push(replacement::successor_unproved((&web()).into(), &gap));

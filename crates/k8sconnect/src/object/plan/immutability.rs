@@ -4,7 +4,7 @@
 
 use k8sconnect_cluster::{Detail, Error, Location, NotYet, Observation, Selection, Within};
 use k8sconnect_core::changed;
-use k8sconnect_core::field::{FieldPath, PathElement};
+use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::immutability::{self, DryRun, Evidence, OverlayResult, Succession, Verdict};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
@@ -18,7 +18,7 @@ use tfplugin::{Diagnostic, Diagnostics};
 
 use super::Asked;
 use crate::messages::refusal::{self, Subject};
-use crate::messages::replacement;
+use crate::messages::replacement::{self, Changed};
 use crate::object::held::Held;
 use crate::plan_ledger::Fact;
 use crate::resource::live::uid_of;
@@ -56,18 +56,15 @@ pub(super) async fn classify_refusal(
     error(match immutability::classify(&evidence) {
         Verdict::Immutable(causes) => {
             asked.session.ledger.note(Fact::Replaceable(held.uid().to_owned()));
-            return Ok(Refusal::Replace(match asked.desired.is_same_body(&held.manifest) {
-                true => replacement::ignored_no_more(subject, refused, &causes),
-                false => {
-                    let changed = changed(held, asked.desired, attempt);
-                    replacement::immutable(subject, refused, &causes, &changed)
-                }
-            }));
+            let changed = changed(held, asked.desired, attempt);
+            let warning = replacement::immutable(subject, refused, &causes, changed);
+            return Ok(Refusal::Replace(warning));
         }
         Verdict::Invalid(status) | Verdict::Unanswered(status) => {
             refusal::refused(subject, &status)
         }
-        Verdict::Terminating => replacement::terminating(subject, refused),
+        // The plan warns of the deletion already.
+        Verdict::Terminating => refusal::refused(subject, refused),
         Verdict::Entangled(fields) => replacement::entangled(subject, refused, &fields),
         Verdict::AddressTaken(taken) => replacement::address_taken(subject, &taken),
         Verdict::Unproved(gap) => replacement::unproved(subject, refused, &gap),
@@ -111,17 +108,20 @@ async fn observe<'a>(
     Ok(Evidence { refused, live, is_custom, stored_body, creation, overlay, addresses })
 }
 
-/// What the user changed, by the paths of the object's own managers. A body that is never stored is not
-/// known afterwards. A cluster-scoped kind has no namespace.
-fn changed(held: &Held, desired: &Manifest, attempt: Attempt<'_>) -> Vec<FieldPath> {
+/// What the user changed: the body, by the paths of the object's own managers, or `ignore_fields`. A body
+/// that is never stored is not known afterwards. A cluster-scoped kind has no namespace.
+fn changed(held: &Held, desired: &Manifest, attempt: Attempt<'_>) -> Changed {
+    if desired.is_same_body(&held.manifest) {
+        return Changed::IgnoreFields;
+    }
     if !desired.is_stored() || !held.manifest.is_stored() {
-        return Vec::new();
+        return Changed::Body(Vec::new());
     }
     let fields = Owners::of_object(attempt.live).unwrap_or_default().applied_by(MANAGER);
     let mut changed = changed::changed(held.manifest.value(), desired.value(), &fields);
-    let namespace = FieldPath::new(["metadata", "namespace"].map(PathElement::field));
+    let namespace = FieldPath::fields(["metadata", "namespace"]);
     changed.retain(|path| attempt.location.namespace.is_some() || *path != namespace);
-    changed
+    Changed::Body(changed)
 }
 
 /// Whether an object of ours that is to be deleted first can be created again: a tainted one, one that
@@ -139,8 +139,8 @@ pub(super) async fn succession(
     }
     let creation = creation(asked, location).await?;
     let change = match &creation {
-        DryRun::Accepted => DryRun::Accepted,
-        DryRun::Refused(_) => {
+        Ok(()) => Ok(()),
+        Err(_) => {
             let content = asked.desired.as_applied().into_owned();
             dry_run(asked.observe(location, content, None, Guard::Uid(uid)).await?)
         }
@@ -169,7 +169,7 @@ async fn creation(asked: &Asked<'_>, location: &Location) -> Result<DryRun, Diag
     }
     let refused = asked.cluster().observe_creation(location, MANAGER, body).await;
     let refused = refused.map_err(|error| refusal::not_taken(asked.desired, &error))?;
-    Ok(refused.map_or(DryRun::Accepted, DryRun::Refused))
+    Ok(refused.map_or(Ok(()), Err))
 }
 
 /// Compares the addresses that a Service asks for with those of all others, which no dry-run does.
@@ -210,11 +210,11 @@ pub(super) async fn made_beside(
 
 fn dry_run(observation: Observation) -> DryRun {
     match observation {
-        Observation::Answered(_) => DryRun::Accepted,
+        Observation::Answered(_) => Ok(()),
         Observation::Refused(status)
         | Observation::NotYet(NotYet::NamespaceGoing { status, .. } | NotYet::Webhook { status }) => {
-            DryRun::Refused(status)
+            Err(status)
         }
-        Observation::NotYet(_) | Observation::Exists(_) => DryRun::Refused(Box::default()),
+        Observation::NotYet(_) | Observation::Exists(_) => Err(Box::default()),
     }
 }
