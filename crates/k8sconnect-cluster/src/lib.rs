@@ -39,7 +39,6 @@ mod observe;
 mod pool;
 mod proxy;
 mod retry;
-mod schema;
 mod secret;
 mod stop;
 mod targets;

@@ -3,12 +3,13 @@
 //! A dry-run can be answered, be refused, be too early, or find another object in the way. Which
 //! of these it is, is told by code and causes; what follows from it is the core's to judge.
 
+use http::Method;
 use k8sconnect_core::identity::Gvk;
 use k8sconnect_core::rejection::{Rejection, Status};
 use serde_json::Value;
 
 use crate::address::{Kind, Location};
-use crate::call::{Call, Persistence};
+use crate::call::{Call, Content, Persistence, Repeat};
 use crate::cluster::{Answer, Cluster};
 use crate::error::Error;
 use crate::kinds::Served;
@@ -90,6 +91,30 @@ impl Cluster {
             .persistence(Persistence::DryRun);
         let answer = self.send_for_object(&call).await;
         self.sorted(at, answer).await
+    }
+
+    /// Asks whether a body would be accepted as a new object, although an object of its name exists. The
+    /// server validates and admits a new object first. Only then does it look for the name, and answer 409
+    /// `AlreadyExists`. `None` if nothing but the name is refused.
+    pub async fn observe_creation(
+        &self,
+        at: &Location,
+        manager: &str,
+        body: Value,
+    ) -> Result<Option<Box<Status>>, Error> {
+        at.address()?;
+        let call = Call::new(Method::POST, at.collection_path())
+            .body(Content::Json, body)
+            .query("fieldManager", manager)
+            .query("fieldValidation", "Strict")
+            .persistence(Persistence::DryRun);
+        let call = Call { repeat: Repeat::Harmless, ..call };
+        match self.send_for_object(&call).await {
+            Ok(_) => Ok(None),
+            Err(Error::Refused(status)) if status.reason == "AlreadyExists" => Ok(None),
+            Err(Error::Refused(status)) => Ok(Some(status)),
+            Err(error) => Err(error),
+        }
     }
 
     async fn sorted(

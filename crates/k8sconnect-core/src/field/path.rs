@@ -90,6 +90,14 @@ impl FieldPath {
     pub fn starts_with(&self, prefix: &FieldPath) -> bool {
         self.0.starts_with(&prefix.0)
     }
+
+    /// The names of fields in it, without the items of lists.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|element| match element {
+            PathElement::Field(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
 }
 
 impl fmt::Display for FieldPath {

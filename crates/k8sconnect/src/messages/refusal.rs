@@ -11,9 +11,8 @@ use k8sconnect_cluster::Error;
 use k8sconnect_core::conflict;
 use k8sconnect_core::field::{FieldPath, walk};
 use k8sconnect_core::identity::ObjectKey;
-use k8sconnect_core::immutable::{Emptying, names_status};
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::owners::{Owners, Ownership};
+use k8sconnect_core::owners::Owners;
 use k8sconnect_core::projection::CONCEALED_VALUE;
 use k8sconnect_core::rejection::{Cause, Rejection, Status};
 use k8sconnect_core::text;
@@ -173,76 +172,6 @@ pub(crate) fn redefined<'a>(subject: impl Into<Subject<'a>>, status: &Status) ->
         ]),
     );
     on_body(subject.manifest, diagnostic)
-}
-
-/// A change does not fit what is reported of the object.
-pub(crate) fn reported(subject: Subject<'_>, status: &Status, causes: &[Cause]) -> Diagnostic {
-    let fields = causes.iter().filter(|cause| names_status(cause));
-    let fields: Vec<_> = fields.map(|cause| format!("`{}`", cause.field)).collect();
-    let what = match fields.is_empty() {
-        true => "The server goes by the status, which".to_owned(),
-        false => fields.join(", "),
-    };
-    let diagnostic = Diagnostic::error(
-        format!("{}: its status does not allow the change", subject.key()),
-        paragraphs([
-            &said(status.code, &subject.quoted(&status.message)),
-            &format!(
-                "{} is what the cluster reports of the object. That is nothing to delete the object \
-                 for: a new one would start without all that the old one is there for.",
-                what
-            ),
-            "Do first what the server's words ask for, so that the status changes, and plan again. \
-             Until then keep in `yaml_body` what the status still needs. (A version that a \
-             CustomResourceDefinition has stored objects in can stay with `served: false`.)",
-        ]),
-    );
-    on_body(subject.manifest, diagnostic)
-}
-
-/// A map or a list was emptied, and the server cannot take that.
-pub(crate) fn emptied(
-    subject: Subject<'_>,
-    status: &Status,
-    cause: &Cause,
-    how: Emptying,
-) -> Diagnostic {
-    let holders = others_in(subject, &cause.field);
-    let way_out = match how {
-        Emptying::Written if holders.is_empty() => {
-            "Leave the field out of `yaml_body` altogether instead of writing it empty.".to_owned()
-        }
-        Emptying::Written | Emptying::LeftOut => format!(
-            "It does not go with the last that you have in it: {} it, or a part that cannot stand \
-             alone. Keep something in it in `yaml_body`, or remove `{}` from the object once, as with \
-             `kubectl edit`, and plan again.",
-            match holders.as_slice() {
-                [] => "somebody else holds".to_owned(),
-                [one] => format!("{one} holds"),
-                several => format!("{} hold", several.join(", ")),
-            },
-            cause.field
-        ),
-    };
-    let diagnostic = Diagnostic::error(
-        format!("{}: `{}` cannot be emptied like this", subject.key(), cause.field),
-        paragraphs([
-            &said(status.code, &subject.quoted(&status.message)),
-            "When the last key of a map goes, or the last item of a list, the API server makes null of \
-             what is left, and then refuses the null. The field itself is fine.",
-            &way_out,
-        ]),
-    );
-    on_body(subject.manifest, diagnostic)
-}
-
-/// Who else holds a field, or a part of it.
-fn others_in(subject: Subject<'_>, field: &str) -> Vec<String> {
-    let live = subject.former.unwrap_or(&Value::Null);
-    let owners = Owners::of_object(live).unwrap_or_default();
-    let path = field.parse::<FieldPath>().unwrap_or_default();
-    let holds = |other: &&Ownership| other.fields.below(&path).is_some();
-    owners.others(MANAGER).filter(holds).map(|other| manager(&other.manager)).collect()
 }
 
 /// Fields that others hold, where nothing is to be taken by force. What the object tells of them is

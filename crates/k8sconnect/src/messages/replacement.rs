@@ -1,59 +1,49 @@
-//! What is said where an object must be deleted and made anew, or might have to be.
+//! Messages about objects that must be deleted and created again, or perhaps must.
 
 use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::immutability::Gap;
 use k8sconnect_core::manifest::Manifest;
-use k8sconnect_core::overwrite::{Cleared, Clearing};
+use k8sconnect_core::overlay::OthersField;
 use k8sconnect_core::owners::Owners;
 use k8sconnect_core::rejection::{Cause, Status};
-use serde_json::Value;
+use k8sconnect_core::service_addresses::TakenAddress;
 use tfplugin::Diagnostic;
 
 use super::ownership::{manager, managers};
 use super::refusal::{Subject, emptied_by_null, on_body, refused, said};
-use super::stuck::{spelt, what_holds};
+use super::stuck::spelt;
 use super::{count, paragraphs};
 use crate::MANAGER;
 
-/// A field that can never change, proved to be so.
+/// What the user changed to get the object replaced.
+pub(crate) enum Changed {
+    /// These fields of the body, as far as they are known.
+    Body(Vec<FieldPath>),
+    /// Fields that were ignored until now.
+    IgnoreFields,
+}
+
+/// A field that is proved to be immutable.
 pub(crate) fn immutable(
     subject: Subject<'_>,
     status: &Status,
     causes: &[Cause],
-    changed: &[FieldPath],
+    changed: Changed,
 ) -> Diagnostic {
-    let changed: Vec<_> = changed.iter().map(|path| format!("  {}", path.shown())).collect();
-    let changed = match changed.is_empty() {
-        true => String::new(),
-        false => format!("Changed in `yaml_body`:\n\n{}", changed.join("\n")),
+    let lines = |paths: Vec<FieldPath>| {
+        paths.iter().map(|path| format!("  {}", path.shown())).collect::<Vec<_>>().join("\n")
     };
-    must_be_replaced(
-        subject,
-        status,
-        causes,
-        "What you changed",
-        &changed,
-        "restore the old values in `yaml_body`",
-    )
-}
-
-/// The same of what was ignored until now, and is to be as the body always said.
-pub(crate) fn ignored_no_more(
-    subject: Subject<'_>,
-    status: &Status,
-    causes: &[Cause],
-) -> Diagnostic {
-    let what = "What is in `ignore_fields` no more and differs from `yaml_body`";
-    must_be_replaced(subject, status, causes, what, "", "list it in `ignore_fields` again")
-}
-
-fn must_be_replaced(
-    subject: Subject<'_>,
-    status: &Status,
-    causes: &[Cause],
-    what: &str,
-    changed: &str,
-    to_keep: &str,
-) -> Diagnostic {
+    let (what, changed, to_keep) = match changed {
+        Changed::Body(paths) if paths.is_empty() => ("What you changed", String::new(), RESTORE),
+        Changed::Body(paths) => {
+            ("What you changed", format!("Changed in `yaml_body`:\n\n{}", lines(paths)), RESTORE)
+        }
+        Changed::IgnoreFields => (
+            "What is in `ignore_fields` no more and differs from `yaml_body`",
+            String::new(),
+            "list it in `ignore_fields` again",
+        ),
+    };
     Diagnostic::warning(
         format!("{} must be replaced", subject.key()),
         paragraphs([
@@ -62,7 +52,7 @@ fn must_be_replaced(
                 status.code
             ),
             &subject.by_field(causes).join("\n"),
-            changed,
+            &changed,
             &emptied_by_null(subject, status),
             &lost_by_others(subject),
             &format!("Terraform deletes the object and creates it again. To keep it, {to_keep}."),
@@ -70,94 +60,39 @@ fn must_be_replaced(
     )
 }
 
-/// What an object can take only together with something that it has besides.
-pub(crate) struct Obstacles {
-    pub(crate) clearing: Clearing,
-    /// The JSON patch that gets past them.
-    pub(crate) operations: Vec<Value>,
-}
+const RESTORE: &str = "restore the old values in `yaml_body`";
 
-/// A change that is refused only for what others hold beside it, or what the server filled in.
+/// A change that is refused only for its combination with fields of others or defaults of the server.
 pub(crate) fn entangled(
     subject: Subject<'_>,
     status: &Status,
-    obstacles: &Obstacles,
+    fields: &[OthersField],
 ) -> Diagnostic {
-    let Obstacles { clearing, operations } = obstacles;
-    let Clearing { in_the_way: cleared, alongside } = clearing;
-    let holders = |it: &Cleared| match it.holders.is_empty() {
-        true => "nobody: the API server filled it in".to_owned(),
-        false => managers(&it.holders),
-    };
-    let lines = cleared.iter().map(|it| (it.path.shown(), holders(it)));
+    let lines = fields.iter().map(|it| (it.path.shown(), managers(&it.managers)));
     let listed = match listed(lines.collect()) {
-        Some(listed) => format!("In the way:\n\n{listed}"),
+        Some(listed) => format!("Fields of others that `yaml_body` does not have:\n\n{listed}"),
         None => String::new(),
     };
-    let is_filled_in = !cleared.is_empty() && cleared.iter().all(|it| it.holders.is_empty());
-    // A command that takes along what others hold is none to copy.
-    let robs = alongside.iter().any(|it| !it.holders.is_empty());
-    let way_out = match command(subject, operations).filter(|_| is_filled_in && !robs) {
-        Some(command) => format!(
-            "Make the change once by hand, which takes along what was filled in, and plan again:\n\n\
-             {command}"
-        ),
-        None if is_filled_in => format!(
-            "Make the change once by hand, without what was filled in, and plan again: `kubectl edit \
-             {}`.",
-            spelt(subject.key())
-        ),
-        None => format!(
-            "Let whoever holds the fields give them up, or remove them and make the change once by \
-             hand, as with `kubectl edit {}`. Then plan again.",
-            spelt(subject.key())
-        ),
-    };
     let diagnostic = Diagnostic::error(
-        format!("{} cannot take the change together with what it has already", subject.key()),
+        format!("{} cannot combine the change with its other fields", subject.key()),
         paragraphs([
             &said(status.code, &subject.quoted(&status.message)),
-            "Nothing here is immutable: your values alone are accepted. They are refused only \
-             together with what else the object has, which an apply leaves alone. It is not deleted \
-             for that.",
+            "The values of `yaml_body` alone are accepted, so nothing here is immutable. They are refused \
+             together with fields of other managers or defaults of the API server, which an apply keeps.",
             &listed,
-            &way_out,
-            "Should the object be made anew instead, say so with `terraform taint ADDRESS` (or `tofu \
-             taint ADDRESS`) and apply.",
+            &format!(
+                "Make the change once with `kubectl edit {}`, without the fields that the server names, \
+                 and plan again. {}",
+                spelt(subject.key()),
+                TO_REPLACE
+            ),
         ]),
     );
     on_body(subject.manifest, diagnostic)
 }
 
-/// Longer ones are nothing to copy.
-const LONGEST_COMMAND: usize = 300;
-
-/// The patch as kubectl takes it, where it can be shown and touches no metadata, ours among it.
-fn command(subject: Subject<'_>, operations: &[Value]) -> Option<String> {
-    let is_metadata =
-        |it: &Value| it["path"].as_str().is_some_and(|it| it.starts_with("/metadata"));
-    if !subject.manifest.secrecy().is_open() || operations.iter().any(is_metadata) {
-        return None;
-    }
-    let patch = Value::from(operations.to_vec()).to_string();
-    let is_plain = patch.len() <= LONGEST_COMMAND && !patch.contains('\'');
-    is_plain.then(|| format!("  kubectl patch {} --type=json -p '{patch}'", spelt(subject.key())))
-}
-
-/// A change was refused to an object that is being deleted.
-pub(crate) fn going(subject: Subject<'_>, status: &Status) -> Diagnostic {
-    let holds = subject.former.map(what_holds).unwrap_or_default();
-    let diagnostic = Diagnostic::error(
-        format!("{} is being deleted and does not take the change", subject.key()),
-        paragraphs([
-            &said(status.code, &subject.quoted(&status.message)),
-            &holds,
-            "Once it is gone, the next plan creates it as it is in `yaml_body` now. Wait for that, or \
-             leave `yaml_body` as it was until then.",
-        ]),
-    );
-    on_body(subject.manifest, diagnostic)
-}
+const TO_REPLACE: &str = "To delete the object and create it again, run `terraform taint ADDRESS` (or \
+     `tofu taint ADDRESS`) and apply.";
 
 /// As many fields of others as are shown.
 const FIRST_FIELDS: usize = 10;
@@ -176,127 +111,113 @@ fn lost_by_others(subject: Subject<'_>) -> String {
         }
     }
     match listed(lines) {
-        Some(listed) => format!("Set by others, and gone with the object:\n\n{listed}"),
+        Some(listed) => format!("Set by others, and deleted with the object:\n\n{listed}"),
         None => String::new(),
     }
 }
 
-/// Fields with their holders.
+/// Fields with their owners.
 fn listed(fields: Vec<(String, String)>) -> Option<String> {
     let more = fields.len().saturating_sub(FIRST_FIELDS);
     let first = fields.into_iter().take(FIRST_FIELDS);
     let mut lines: Vec<_> =
-        first.map(|(path, holder)| format!("  {path}\n    held by  {holder}")).collect();
+        first.map(|(path, owner)| format!("  {path}\n    owned by  {owner}")).collect();
     if more > 0 {
         lines.push(format!("  … and {} more", count(more, "field")));
     }
     if lines.is_empty() { None } else { Some(lines.join("\n")) }
 }
 
-/// What was tried in vain to prove that an object must be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tried {
-    /// The body as an object of its own.
-    Beside,
-    /// The body without what others hold.
-    Over,
-}
-
-/// A change that was refused, and that a replacement might or might not get past.
-pub(crate) fn unproved(
-    subject: Subject<'_>,
-    status: &Status,
-    obstacle: &Status,
-    tried: Tried,
-) -> Diagnostic {
-    let quoted = |status: &Status| match status.code {
-        0 => "No clear answer came.".to_owned(),
-        code => said(code, &subject.quoted(&status.message)),
-    };
-    let (what, provided) = match tried {
-        Tried::Beside => (
-            "Whether it could be replaced instead cannot be told without deleting it. Tried beside \
-             the old one:",
-            "what stands in the way goes with it (a port or an address that it holds itself)",
-        ),
-        Tried::Over => (
-            "Whether it has to be replaced cannot be told. Tried in place of all that others hold in \
-             it:",
-            "a new one is not refused for that",
-        ),
-    };
-    let diagnostic = Diagnostic::error(
-        format!("{} cannot be changed like this", subject.key()),
-        paragraphs([
-            &quoted(status),
-            &emptied_by_null(subject, status),
-            &format!("{what} {}", quoted(obstacle)),
-            &format!(
-                "If the object may be deleted and made anew, and {provided}, say so with `terraform \
-                 taint ADDRESS` (or `tofu taint ADDRESS`) and apply again. Otherwise restore the old \
-                 values in `yaml_body`."
-            ),
-        ]),
-    );
-    on_body(subject.manifest, diagnostic)
-}
-
-/// A change that is refused by a rule of which nothing is known of a new object.
-pub(crate) fn sees_more(subject: Subject<'_>, status: &Status) -> Diagnostic {
+/// A change that is refused, where it is not proved that a replacement would help.
+pub(crate) fn unproved(subject: Subject<'_>, status: &Status, gap: &Gap) -> Diagnostic {
     let diagnostic = Diagnostic::error(
         format!("{} cannot be changed like this", subject.key()),
         paragraphs([
             &said(status.code, &subject.quoted(&status.message)),
             &emptied_by_null(subject, status),
-            "Whether a new object would be refused for the same cannot be told without deleting this \
-             one: the rule is of the object as a whole, and may go by its name or its status. What \
-             is tried beside it has another name, and no status.",
-            "If a new object of this name would be accepted, and this one may be deleted, say so with \
-             `terraform taint ADDRESS` (or `tofu taint ADDRESS`) and apply again. Otherwise restore \
-             the old values in `yaml_body`.",
+            &format!(
+                "Whether a replacement would help cannot be determined without deleting the object. {}",
+                missing(subject, Some(status), gap)
+            ),
+            &format!(
+                "{TO_REPLACE} The new object may be refused. To keep the object, restore the old values in \
+                 `yaml_body`."
+            ),
         ]),
     );
     on_body(subject.manifest, diagnostic)
 }
 
-/// An object that is to be replaced has a body that no creation would get past.
-pub(crate) fn no_successor(subject: Subject<'_>, status: &Status) -> Diagnostic {
-    let refused = refused(subject, status);
-    let detail = paragraphs([
-        "It is to be deleted and made anew. The new one would be refused, so that nothing would be \
-         left: nothing is planned.",
-        &refused.detail,
-    ]);
-    let summary = format!("{} could not be made anew", subject.key());
-    on_body(subject.manifest, Diagnostic::error(summary, detail))
-}
-
-/// Whether the successor of an object would be accepted cannot be told.
-pub(crate) fn successor_untold(subject: Subject<'_>, status: &Status, tried: Tried) -> Diagnostic {
+/// What is missing for the proof, with the words of the server unless they were quoted before.
+fn missing(subject: Subject<'_>, quoted: Option<&Status>, gap: &Gap) -> String {
+    let (what, status) = match gap {
+        Gap::NotAboutTheBody => {
+            return "The refusal may depend on the status, which a new object does not have: first do what \
+                    the message asks for."
+                .to_owned();
+        }
+        Gap::StoredBody(status) => ("The body of the last apply is refused as well.", status),
+        Gap::Creation(status) => (
+            "A dry-run as a new object is refused, perhaps for what the old object has itself (a port, \
+             an address, a quota).",
+            status,
+        ),
+        Gap::Overlay(status) => {
+            ("Without the fields of others, the values are not refused for the same.", status)
+        }
+        Gap::Addresses(status) => (
+            "Whether another Service has the addresses in `yaml_body` could not be checked.",
+            status,
+        ),
+    };
     let words = match status.code {
+        _ if quoted == Some(&**status) => String::new(),
         0 => "No clear answer came.".to_owned(),
         code => said(code, &subject.quoted(&status.message)),
     };
-    let (what, provided) = match tried {
-        Tried::Beside => (
-            "tried beside the old one, it is not",
-            "that goes with the old object, such as a port or an address that it holds itself, or a \
-             place in a quota",
-        ),
-        Tried::Over => (
-            "under another name it is, but the old one does not take the body, by a rule that may go \
-             by the name or the status",
-            "a new object of this name is not refused for that",
-        ),
-    };
+    format!("{what} {words}").trim_end().to_owned()
+}
+
+/// A Service would be deleted, and could not be created again.
+pub(crate) fn address_taken(subject: Subject<'_>, taken: &[TakenAddress]) -> Diagnostic {
+    let lines = taken.iter().map(|it| {
+        let service = format!("Service `{}/{}`", it.namespace, it.name);
+        (format!("{} {}", it.field, it.value), service)
+    });
+    let diagnostic = Diagnostic::error(
+        format!("{} cannot be replaced: another Service has its address", subject.key()),
+        paragraphs([
+            "The replacement would delete the Service, and the API server would refuse to create it again. \
+             A dry-run does not show this, because it allocates nothing.",
+            &listed(lines.collect()).unwrap_or_default(),
+            "Write another address in `yaml_body`, or delete the other Service first.",
+        ]),
+    );
+    on_body(subject.manifest, diagnostic)
+}
+
+/// An object that is to be replaced has a body that is refused to a new object.
+pub(crate) fn no_successor(subject: Subject<'_>, status: &Status) -> Diagnostic {
+    let refused = refused(subject, status);
+    let detail = paragraphs([
+        "The object is to be deleted and created again. The new one would be refused, so nothing is \
+         planned.",
+        &refused.detail,
+    ]);
+    let summary = format!("{} could not be created again", subject.key());
+    on_body(subject.manifest, Diagnostic::error(summary, detail))
+}
+
+/// It is not proved that an object can be created again.
+pub(crate) fn successor_unproved(subject: Subject<'_>, gap: &Gap) -> Diagnostic {
     let diagnostic = Diagnostic::warning(
         format!("{} may not come back once it is deleted", subject.key()),
         paragraphs([
             &format!(
-                "It is to be deleted and made anew. Whether the new one will be accepted could not \
-                 be told: {what}. {words}"
+                "The object is to be deleted and created again. {}",
+                missing(subject, None, gap)
             ),
-            &format!("Apply only if {provided}."),
+            "Apply only if the new object is not refused once the old one is deleted.",
         ]),
     );
     on_body(subject.manifest, diagnostic)

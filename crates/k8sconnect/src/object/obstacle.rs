@@ -6,7 +6,7 @@
 
 use k8sconnect_cluster::{Cluster, Conflicts, Location, Observation};
 use k8sconnect_core::identity::ID_ANNOTATION;
-use k8sconnect_core::immutable::{Suspicion, suspects};
+use k8sconnect_core::immutability::names_a_field;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::owners::Owners;
@@ -52,11 +52,7 @@ impl Obstacle {
         let observed = cluster.observe(location, MANAGER, &body, conflicts).await;
         let observed = observed.map_err(|error| messages::refusal::not_taken(desired, &error))?;
         Ok(match observed {
-            Observation::Refused(status)
-                if matches!(suspects(&status, desired.value()), Suspicion::Fields(_)) =>
-            {
-                Some(Self::Fields(status))
-            }
+            Observation::Refused(status) if names_a_field(&status) => Some(Self::Fields(status)),
             _ => None,
         })
     }

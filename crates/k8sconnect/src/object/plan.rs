@@ -5,7 +5,7 @@
 
 mod change;
 mod creation;
-mod proof;
+mod immutability;
 mod shared;
 mod swallowed;
 

@@ -141,7 +141,7 @@ spec: {{region: north, size: 1, labels: {{a: b}}}}
     let emptied = vault.replace("labels: {a: b}", "labels: {}");
     at.objects(&[("definition", &definition), ("vault", &emptied)]);
     let plan = at.plan_fails().await;
-    says(&plan.text, "`spec.labels` cannot be emptied like this");
+    says(&plan.text, "cannot combine the change with its other fields");
     let without = vault.replace(", labels: {a: b}", "");
     at.objects(&[("definition", &definition), ("vault", &without)]);
     at.apply().await;

@@ -42,6 +42,7 @@ mod redefined;
 mod reserved;
 mod room;
 mod secrecy;
+mod service_addresses;
 mod shapes;
 mod succession;
 mod swallowed;

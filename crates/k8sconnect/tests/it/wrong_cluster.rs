@@ -152,7 +152,7 @@ async fn a_connection_that_changes_to_another_cluster_is_refused_at_plan() {
 }
 
 /// The way in of somebody who may do everything in the test's namespace, and nothing outside.
-async fn as_tenant(world: &World, cluster: &ControlPlane) -> Json {
+pub(crate) async fn as_tenant(world: &World, cluster: &ControlPlane) -> Json {
     let user = format!("tenant-of-{}", world.namespace);
     let metadata = json!({ "name": "tenant", "namespace": world.namespace.name() });
     // Nobody fills the roles that are built in where no controllers run.

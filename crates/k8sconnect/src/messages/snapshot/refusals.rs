@@ -1,14 +1,15 @@
 //! What is said where the server refuses.
 
 use k8sconnect_cluster::{Proxy, Server};
-use k8sconnect_core::immutable::Emptying;
-use k8sconnect_core::overwrite::{Cleared, Clearing};
+use k8sconnect_core::immutability::Gap;
+use k8sconnect_core::overlay::OthersField;
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::scrub::Secrets;
+use k8sconnect_core::service_addresses::TakenAddress;
 use k8sconnect_core::swallowed::{Emptied, Swallowed};
 
 use super::*;
-use crate::messages::replacement::{Obstacles, Tried};
+use crate::messages::replacement::Changed;
 use crate::messages::swallowed;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
@@ -76,7 +77,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         (&web()).into(),
         &fixed,
         &fixed.details.causes,
-        &["spec.selector.matchLabels.app".parse().unwrap()],
+        Changed::Body(vec!["spec.selector.matchLabels.app".parse().unwrap()]),
     );
     let rival = json!({"metadata": {"managedFields": [
         {"manager": "rival", "operation": "Update", "apiVersion": "v1",
@@ -85,13 +86,15 @@ pub(super) fn messages() -> Vec<Diagnostic> {
          "apiVersion": "v1", "fieldsV1": {"f:status": {}}},
     ]}});
     let of_rival = Subject { manifest: &web(), former: Some(&rival) };
-    messages.push(replacement::immutable(of_rival, &fixed, &fixed.details.causes, &[]));
+    messages.push(replacement::immutable(
+        of_rival,
+        &fixed,
+        &fixed.details.causes,
+        Changed::Body(Vec::new()),
+    ));
     messages.push(replacement::immutable_known_late(&web(), &replaced));
     messages.extend(body::said_of_write_only(replaced.clone().into()));
     messages.push(replaced);
-    for how in [Emptying::Written, Emptying::LeftOut] {
-        messages.push(refusal::emptied((&web()).into(), &fixed, &fixed.details.causes[0], how));
-    }
     let vault = Manifest::parse("{apiVersion: example.com/v1, kind: Vault, metadata: {name: a}}");
     let vault = vault.unwrap();
     messages.push(refusal::refused(&vault, &typo));
@@ -112,26 +115,31 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     messages.push(refusal::refused(former, &fixed_spec));
     let taken = status(422, "provided port is already allocated", &[]);
     messages.push(replacement::refused_beside(refusal::refused(&web(), &taken)));
-    for tried in [Tried::Beside, Tried::Over] {
-        messages.push(replacement::unproved((&web()).into(), &fixed, &taken, tried));
+    let boxed = |status: &Status| Box::new(status.clone());
+    for gap in [
+        Gap::NotAboutTheBody,
+        Gap::StoredBody(boxed(&taken)),
+        Gap::StoredBody(boxed(&fixed)),
+        Gap::Creation(boxed(&taken)),
+        Gap::Overlay(boxed(&taken)),
+        Gap::Overlay(Box::default()),
+        Gap::Addresses(boxed(&status(403, "services is forbidden", &[]))),
+    ] {
+        messages.push(replacement::unproved((&web()).into(), &fixed, &gap));
     }
-    messages.push(replacement::ignored_no_more((&web()).into(), &fixed, &fixed.details.causes));
+    let ignored = Changed::IgnoreFields;
+    messages.push(replacement::immutable((&web()).into(), &fixed, &fixed.details.causes, ignored));
     messages.extend(entanglements());
-    let stored = status(
-        422,
-        "status.storedVersions[0]: Invalid value: \"v1\": missing from spec.versions",
-        &[("status.storedVersions[0]", "Invalid value: \"v1\": missing from spec.versions")],
-    );
-    messages.push(refusal::reported((&vault).into(), &stored, &stored.details.causes));
-    messages.push(refusal::reported((&vault).into(), &stored, &[]));
-    messages.push(replacement::sees_more((&vault).into(), &stored));
-    let going = json!({"metadata": {"finalizers": ["example.com/cleanup"]}});
-    let going = Subject { manifest: &web(), former: Some(&going) };
-    messages.push(replacement::going(going, &fixed));
     messages.push(replacement::no_successor((&web()).into(), &invalid));
-    for tried in [Tried::Beside, Tried::Over] {
-        messages.push(replacement::successor_untold((&web()).into(), &taken, tried));
-    }
+    let gap = Gap::Creation(boxed(&taken));
+    messages.push(replacement::successor_unproved((&web()).into(), &gap));
+    let address = TakenAddress {
+        field: "clusterIP",
+        value: "10.96.0.77".into(),
+        namespace: "shop".into(),
+        name: "api".into(),
+    };
+    messages.push(replacement::address_taken((&web()).into(), &[address]));
     let dropped = |path: &str, written: serde_json::Value, kept: Option<serde_json::Value>| {
         Swallowed { path: path.parse().unwrap(), written, kept }
     };
@@ -240,23 +248,9 @@ fn entanglements() -> Vec<Diagnostic> {
          'Recreate'",
         &[("spec.strategy.rollingUpdate", "Forbidden")],
     );
-    let cleared = |path: &str, holders: &[Manager]| Cleared {
-        path: path.parse().unwrap(),
-        holders: holders.to_vec(),
-    };
-    let rival = manager("rival", Operation::Apply, "");
-    let operation =
-        |value: &str| json!({"op": "add", "path": "/spec/strategy/type", "value": value});
-    [
-        (vec![cleared("spec.strategy.rollingUpdate", &[])], operation("Recreate")),
-        (vec![cleared("spec.strategy.rollingUpdate", &[])], operation(&"long".repeat(100))),
-        (vec![cleared("spec.ports[port=90].name", &[rival])], operation("Recreate")),
-        (vec![], operation("Recreate")),
-    ]
-    .map(|(in_the_way, operation)| {
-        let clearing = Clearing { in_the_way, alongside: Vec::new() };
-        let obstacles = Obstacles { clearing, operations: vec![operation] };
-        replacement::entangled((&web()).into(), &refused, &obstacles)
-    })
-    .into()
+    let path = "spec.ports[port=90].name".parse().unwrap();
+    let field = OthersField { path, managers: vec![manager("rival", Operation::Apply, "")] };
+    [vec![field], vec![]]
+        .map(|fields| replacement::entangled((&web()).into(), &refused, &fields))
+        .into()
 }

@@ -10,7 +10,7 @@ use k8sconnect_core::rejection::Rejection;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostic, Diagnostics, Value};
 
-use super::proof::{self, Attempt, Refusal};
+use super::immutability::{self, Attempt, Refusal};
 use super::shared::Recipient;
 use super::swallowed;
 use super::{Asked, Change, Update, later};
@@ -188,10 +188,11 @@ pub(super) async fn plan(
                 return Err(messages::object::gone_meanwhile(key).into());
             };
             let attempt = Attempt { location: &location, live, content: &content };
-            let warning = match proof::weigh(asked, held, attempt, &status).await? {
-                Refusal::Replace(warning) => warning,
-                Refusal::Error(error) => return Err(error),
-            };
+            let warning =
+                match immutability::classify_refusal(asked, held, attempt, &status).await? {
+                    Refusal::Replace(warning) => warning,
+                    Refusal::Error(error) => return Err(error),
+                };
             match asked.phase {
                 PlanPhase::ApplyReplan(_) if is_protected(asked, held) => {
                     return Err(messages::deletion::protected_from_replacement(key).into());

@@ -10,10 +10,10 @@ use k8sconnect_core::swallowed;
 use serde_json::Value as Json;
 use tfplugin::{Diagnostics, Value};
 
-use super::proof::Attempt;
+use super::immutability::Attempt;
 use super::shared::Recipient;
 use super::swallowed::emptied_at_first;
-use super::{Asked, UNBORN, later, proof};
+use super::{Asked, UNBORN, immutability, later};
 use crate::leaves;
 use crate::messages::addresses::Stage;
 use crate::messages::refusal::Subject;
@@ -107,7 +107,7 @@ pub(super) async fn plan(
         Observation::Exists(live) if in_state => {
             protected(asked, key, &live)?;
             if !is_going(&live) && !remade {
-                proof::succession(asked, &location, &live, notices).await?;
+                immutability::succession(asked, &location, &live, notices).await?;
             }
             if predecessor.is_none() {
                 blast::tell_of_predecessor(asked, key, &live, notices).await;

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use tfplugin::{Diagnostic, Diagnostics};
 
 use super::Asked;
-use super::proof::{Attempt, made_beside};
+use super::immutability::{Attempt, made_beside};
 use crate::object::held::Held;
 use crate::{MANAGER, messages};
 

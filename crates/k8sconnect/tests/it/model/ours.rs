@@ -109,7 +109,8 @@ impl Story<'_> {
         after.apply(US, &sent, Conflicts::Force);
         let plan = core.plan(OBJECT, &config, prior.as_ref()).await;
         if let (Err(failure), Some(prior)) = (&plan, &prior)
-            && said(&failure.diagnostics()).contains("cannot be emptied like this")
+            && said(&failure.diagnostics())
+                .contains("cannot combine the change with its other fields")
         {
             self.tell("  which the server cannot do".into());
             return Ours { state: prior.clone(), body, ignored };
