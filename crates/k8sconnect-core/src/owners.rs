@@ -118,6 +118,18 @@ impl Owners {
             .unwrap_or_default()
     }
 
+    /// Whether every manager owns the same fields, whenever it last wrote.
+    pub fn own_the_same(&self, other: &Owners) -> bool {
+        let has = |owners: &Owners, entry: &Ownership| {
+            owners.0.iter().any(|it| {
+                it.manager.is(&entry.manager)
+                    && it.manager.api_version == entry.manager.api_version
+                    && it.fields == entry.fields
+            })
+        };
+        self.0.len() == other.0.len() && self.0.iter().all(|entry| has(other, entry))
+    }
+
     /// Everyone but that manager.
     pub fn others(&self, name: &str) -> impl Iterator<Item = &Ownership> {
         self.0.iter().filter(move |o| !o.manager.applies_as(name))

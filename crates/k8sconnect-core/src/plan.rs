@@ -107,6 +107,8 @@ pub struct Decision {
     pub spelling: Spelling,
     /// What becomes of fields, and of their owners.
     pub changes: Vec<FieldChange>,
+    /// Whether any manager owns other fields after the write than on the live object.
+    pub changes_owners: bool,
 }
 
 impl Decision {
@@ -115,15 +117,10 @@ impl Decision {
         self.changes.iter().filter(|change| change.class.is_reported())
     }
 
-    /// Whether the write changes anything beside the order of items: a value, or an owner of an equal
-    /// value.
+    /// Whether the write changes a value or an owner. The order of items alone is no reason to write.
     pub fn writes(&self) -> bool {
-        let is_write = |class: Class| match class {
-            Class::Reordered | Class::Released | Class::Unchanged => false,
-            Class::Joined | Class::Edited | Class::Removed => true,
-            reported => reported.is_reported(),
-        };
-        self.changes.iter().any(|change| is_write(change.class))
+        let is_drift = |change: &FieldChange| change.class == Class::Drifted;
+        self.changes_owners || self.changes.iter().any(is_drift)
     }
 
     /// Our leaves that get another owner and keep their value.
@@ -285,7 +282,9 @@ impl Planner<'_> {
             changes.extend(reorders(&ours, &before, live, answer));
         }
         let open = open::open(&ours, &desired.as_applied(), &projection, prior);
-        Ok(Decision { projection, open, spelling, changes })
+        let changes_owners = live
+            .is_some_and(|live| Owners::of_object(live).is_ok_and(|now| !now.own_the_same(&next)));
+        Ok(Decision { projection, open, spelling, changes, changes_owners })
     }
 
     /// What others have changed of ours since our last write, where no dry-run can be sent.

@@ -191,7 +191,7 @@ impl Walk<'_, '_> {
                 // The server drops empty maps and lists, but goes on recording them as ours.
                 if let Some(empty) = written.filter(|written| is_empty(written))
                     && below.is_leaf()
-                    && self.held_by_us(path)
+                    && (self.held_by_us(path) || self.others_at(path).next().is_some())
                 {
                     self.emit(path, empty.clone());
                 }

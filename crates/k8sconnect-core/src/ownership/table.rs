@@ -201,8 +201,14 @@ impl Table<'_> {
         let shows = self.live.leaves.get(path).is_some() || after.leaves.get(path).is_some();
         let is_dropped =
             !is_ours && was_ours && (before.is_some_and(is_leaf) || ends_in_item(path));
+        let is_lost_by_us =
+            is_ours && was_ours && before.is_some_and(is_leaf) && !self.live.ours.contains(path);
         let is_foreign = !is_ours && !was_ours && is_leaf(self.live.ours);
-        (shows && (is_ours || was_ours)) || is_dropped || is_foreign || self.is_lost(path)
+        (shows && (is_ours || was_ours))
+            || is_dropped
+            || is_lost_by_us
+            || is_foreign
+            || self.is_lost(path)
     }
 
     /// Whether another manager loses a leaf. The owner of a map that others own parts of owns only that
