@@ -26,9 +26,10 @@ usage: cargo xtask <command>
   demo [--keep]      the provider at work on a real API server, told step by step
                      --keep leaves the cluster up and says how to use it
   cluster            a whole control plane to try things on, until Ctrl-C
-  test [--fast] [--kubernetes VERSION] [FILTER]
+  test [--fast | --all] [--kubernetes VERSION] [FILTER]
                      formats, lints and every test; the last line counts them
                      --fast runs what needs no cluster
+                     --all runs the long sweeps, as every night does
                      FILTER runs only tests whose name contains it, and no lints
   corpus DIR [--seed N]
                      every document of the YAML files in DIR through its whole life;
@@ -178,6 +179,7 @@ fn test_options(flags: &[&str]) -> Result<test::Options> {
     while let Some(flag) = flags.next() {
         match *flag {
             "--fast" => options.scope = test::Scope::WithoutCluster,
+            "--all" => options.scope = test::Scope::WithLongSweeps,
             "--kubernetes" => {
                 let version =
                     flags.next().context("`--kubernetes` needs a version, such as `1.33.6`")?;

@@ -47,9 +47,19 @@ const BESIDE_CLUSTER: [Asset; 6] = [
     Asset::Kstatus,
 ];
 
+/// What makes the sweeps as long as every night has them.
+const LONG_SWEEPS: [(&str, &str); 4] = [
+    ("K8SCONNECT_SWEEP_STORIES", "100"),
+    ("K8SCONNECT_SWEEP_STEPS", "12"),
+    ("K8SCONNECT_MODEL_STEPS", "300"),
+    ("K8SCONNECT_SHAPES_STEPS", "60"),
+];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     Everything,
+    /// Everything, with [`LONG_SWEEPS`].
+    WithLongSweeps,
     WithoutCluster,
 }
 
@@ -64,7 +74,7 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode> {
     let mut report = Report::default();
     // Started first, so that it is up by the time that cargo is done.
     let cluster = match options.scope {
-        Scope::Everything => Some(start_cluster(options.wanted)),
+        Scope::Everything | Scope::WithLongSweeps => Some(start_cluster(options.wanted)),
         Scope::WithoutCluster => {
             report.note("`--fast`: tests that need a cluster were not run".into());
             None
@@ -158,7 +168,9 @@ async fn build(scope: Scope) -> Result<Built> {
     let provider = match scope {
         Scope::WithoutCluster => None,
         // Apart from the tests, whose features differ: the provider as users get it.
-        Scope::Everything => Some(tokio::task::spawn_blocking(provider).await??),
+        Scope::Everything | Scope::WithLongSweeps => {
+            Some(tokio::task::spawn_blocking(provider).await??)
+        }
     };
     line(&format!("built in {}", seconds(started.elapsed())));
     Ok(Built { binaries, provider })
@@ -192,6 +204,9 @@ async fn run_tests(
     let mut environment = vec![];
     if let Wanted::Exactly(version) = options.wanted {
         environment.push((KUBERNETES_VERSION_VARIABLE, version.to_string()));
+    }
+    if options.scope == Scope::WithLongSweeps {
+        environment.extend(LONG_SWEEPS.map(|(name, value)| (name, value.to_owned())));
     }
     for binary in alone {
         report.add(run_binary(&binary, options.filter.as_deref(), &environment).await);

@@ -147,13 +147,17 @@ impl ControlPlane {
     /// may overtake by a hair; a request of our own, seen in the log, is the proof.
     async fn settle(&self) -> Result<u64> {
         let mark = format!("/version?testkit-mark={:016x}", fastrand::u64(..));
+        // The mark is behind all that is in the log before it is sent.
+        let start = std::fs::metadata(self.audit_log()).map_or(0, |log| log.len());
         self.client().read(&mark).await?.accepted()?;
         for _ in 0..200 {
-            let text = self.log_from(0)?;
-            if let Some(at) = text.rfind(&mark) {
-                let line = text[at..].find('\n').map(|length| at + length + 1);
-                if let Some(end) = line {
-                    return Ok(end as u64);
+            let bytes = self.log_from(start)?;
+            let is_mark = |line: &&[u8]| line.windows(mark.len()).any(|it| it == mark.as_bytes());
+            let mut end = start;
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                end += line.len() as u64;
+                if line.ends_with(b"\n") && is_mark(&line) {
+                    return Ok(end);
                 }
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -164,19 +168,20 @@ impl ControlPlane {
         )
     }
 
-    fn log_from(&self, start: u64) -> Result<String> {
+    fn log_from(&self, start: u64) -> Result<Vec<u8>> {
         let path = self.audit_log();
         let mut file = File::open(&path)
             .with_context(|| format!("the audit log `{}` cannot be read", path.display()))?;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        // The last line may still be growing, also in the middle of a character.
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(bytes)
     }
 
     fn entries_from(&self, start: u64) -> Result<Vec<Request>> {
-        Ok(self.log_from(start)?.lines().filter_map(entry).collect())
+        // The last line may still be growing, also in the middle of a character.
+        let bytes = self.log_from(start)?;
+        Ok(String::from_utf8_lossy(&bytes).lines().filter_map(entry).collect())
     }
 }
 

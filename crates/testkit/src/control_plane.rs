@@ -285,6 +285,33 @@ impl ControlPlane {
         }
     }
 
+    /// Waits until the kinds of a CRD are served.
+    pub async fn await_served(&self, definition: &Value) -> Result<()> {
+        let established = |seen: Option<&Value>| {
+            let conditions = seen.and_then(|object| object["status"]["conditions"].as_array());
+            conditions.into_iter().flatten().any(|condition| {
+                condition["type"] == "Established" && condition["status"] == "True"
+            })
+        };
+        self.wait_until(&Target::of(definition)?, PATIENCE, established).await?;
+        // A CRD is established before its kind is served, and the later, the busier the machine.
+        let spec = &definition["spec"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        for version in spec["versions"].as_array().into_iter().flatten() {
+            let api_version = format!("{}/{}", text(&spec["group"]), text(&version["name"]));
+            let nobody =
+                Target::new(&api_version, &text(&spec["names"]["kind"]), "default", "nobody");
+            let deadline = Instant::now() + PATIENCE;
+            while let Err(error) = self.read(&nobody).await {
+                if Instant::now() > deadline {
+                    return Err(error);
+                }
+                pause().await;
+            }
+        }
+        Ok(())
+    }
+
     /// Pods of a namespace are refused until the controllers have made its account.
     pub async fn await_service_account(&self, namespace: &str) -> Result<()> {
         if self.parts == Parts::Full {

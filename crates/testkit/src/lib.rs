@@ -13,6 +13,7 @@ pub mod faults;
 mod household;
 mod kept;
 pub mod kstatus;
+pub mod kubectl;
 pub mod namespace;
 pub mod owners;
 pub mod proxy;
@@ -25,6 +26,7 @@ pub mod sweep;
 pub mod target;
 pub mod terraform;
 pub mod tunnel;
+pub mod twins;
 pub mod ward;
 pub mod webhook;
 

@@ -3,7 +3,8 @@
 //! no plan is upset by a write behind it, the plan after an apply is empty, whoever loses a field is
 //! named, and what is ignored stays as others left it.
 //!
-//! `K8SCONNECT_MODEL_SEED` and `K8SCONNECT_MODEL_STEPS` work as for the stories of `model`.
+//! `K8SCONNECT_MODEL_SEED` works as for the stories of `model`, and `K8SCONNECT_SHAPES_STEPS` makes the
+//! stories longer.
 
 use fastrand::Rng;
 use k8sconnect_core::field::FieldSet;
@@ -273,7 +274,7 @@ async fn whatever_is_written_where_others_write_too_no_plan_is_upset_and_nobody_
     let definition = definition(&world);
     world.create(&definition.to_string()).await.unwrap();
     world.await_served(&definition).await;
-    let steps = number("K8SCONNECT_MODEL_STEPS").unwrap_or(STEPS);
+    let steps = number("K8SCONNECT_SHAPES_STEPS").unwrap_or(STEPS);
     let seeds = match number("K8SCONNECT_MODEL_SEED") {
         Some(seed) => seed..seed + 1,
         None if steps == STEPS => 1..5,

@@ -1,7 +1,6 @@
 //! One namespace of a shared control plane, and the kinds of `tests/kinds` in it.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use k8sconnect::K8sConnect;
 use k8sconnect_core::text::nfc;
@@ -115,28 +114,7 @@ impl World {
     }
 
     pub(crate) async fn await_served(&self, definition: &Json) {
-        let target = Target::of(definition).unwrap();
-        let established = |seen: Option<&Json>| {
-            let conditions = seen.and_then(|object| object["status"]["conditions"].as_array());
-            conditions.into_iter().flatten().any(|condition| {
-                condition["type"] == "Established" && condition["status"] == "True"
-            })
-        };
-        self.cluster.wait_until(&target, Duration::from_secs(30), established).await.unwrap();
-        // A definition is established before its kind is served, and the later, the busier the
-        // machine.
-        let spec = &definition["spec"];
-        let group = spec["group"].as_str().unwrap();
-        let kind = spec["names"]["kind"].as_str().unwrap();
-        for version in spec["versions"].as_array().unwrap() {
-            let api_version = format!("{group}/{}", version["name"].as_str().unwrap());
-            let nobody = Target::new(&api_version, kind, self.namespace.name(), "nobody");
-            let deadline = Instant::now() + Duration::from_secs(30);
-            while let Err(error) = self.cluster.read(&nobody).await {
-                assert!(Instant::now() < deadline, "{error}");
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        }
+        self.cluster.await_served(definition).await.unwrap();
     }
 
     /// Ends what no namespace takes with it.
