@@ -51,9 +51,9 @@ impl ServiceAddresses {
     }
 
     /// Compares the addresses with those of all Services except the one that is replaced.
-    pub fn check(&self, services: &[Value], replaced_uid: &str) -> AddressCheck {
+    pub fn check(&self, services: &[Value], is_replaced: impl Fn(&Value) -> bool) -> AddressCheck {
         let mut taken = Vec::new();
-        for service in services.iter().filter(|it| it["metadata"]["uid"] != replaced_uid) {
+        for service in services.iter().filter(|it| !is_replaced(it)) {
             let has = Self::of(service);
             let ips = self.cluster_ips.intersection(&has.cluster_ips);
             let ports = self.node_ports.intersection(&has.node_ports);
@@ -122,10 +122,11 @@ mod tests {
     fn an_address_of_another_service_is_taken_and_one_of_the_replaced_service_is_free() {
         let body = json!({"clusterIP": "10.0.0.1", "ports": [{"nodePort": 30000}], "healthCheckNodePort": 7});
         let requested = requested(&body, &json!({})).unwrap();
+        let is_old = |service: &Value| service["metadata"]["uid"] == "old";
         let none = json!({"clusterIP": "None", "ports": [{"port": 30000}]});
         let services = [service("old", &body), service("none", &none)];
-        assert_eq!(requested.check(&services, "old"), AddressCheck::Free);
-        let taken = |spec: Value| match requested.check(&[service("other", &spec)], "old") {
+        assert_eq!(requested.check(&services, is_old), AddressCheck::Free);
+        let taken = |spec: Value| match requested.check(&[service("other", &spec)], is_old) {
             AddressCheck::Taken(taken) => (taken[0].field, taken[0].value.clone(), taken.len()),
             other => panic!("{other:?}"),
         };

@@ -15,52 +15,35 @@ use super::stuck::spelt;
 use super::{count, paragraphs};
 use crate::MANAGER;
 
-/// What the user changed to get the object replaced.
-pub(crate) enum Changed {
-    /// These fields of the body, as far as they are known.
-    Body(Vec<FieldPath>),
-    /// Fields that were ignored until now.
-    IgnoreFields,
-}
-
-/// A field that is proved to be immutable.
+/// A field that is proved to be immutable. `changed` is empty where only `ignore_fields` changed, and where
+/// the former body is not known.
 pub(crate) fn immutable(
     subject: Subject<'_>,
     status: &Status,
     causes: &[Cause],
-    changed: Changed,
+    changed: &[FieldPath],
 ) -> Diagnostic {
-    let lines = |paths: Vec<FieldPath>| {
-        paths.iter().map(|path| format!("  {}", path.shown())).collect::<Vec<_>>().join("\n")
-    };
-    let (what, changed, to_keep) = match changed {
-        Changed::Body(paths) if paths.is_empty() => ("What you changed", String::new(), RESTORE),
-        Changed::Body(paths) => {
-            ("What you changed", format!("Changed in `yaml_body`:\n\n{}", lines(paths)), RESTORE)
-        }
-        Changed::IgnoreFields => (
-            "What is in `ignore_fields` no more and differs from `yaml_body`",
-            String::new(),
-            "list it in `ignore_fields` again",
-        ),
+    let changed: Vec<_> = changed.iter().map(|path| format!("  {}", path.shown())).collect();
+    let changed = match changed.is_empty() {
+        true => String::new(),
+        false => format!("Changed in `yaml_body`:\n\n{}", changed.join("\n")),
     };
     Diagnostic::warning(
         format!("{} must be replaced", subject.key()),
         paragraphs([
             &format!(
-                "{what} cannot change once the object exists. The API server said (HTTP {}):",
+                "What you changed cannot change once the object exists. The API server said (HTTP {}):",
                 status.code
             ),
             &subject.by_field(causes).join("\n"),
             &changed,
             &emptied_by_null(subject, status),
             &lost_by_others(subject),
-            &format!("Terraform deletes the object and creates it again. To keep it, {to_keep}."),
+            "Terraform deletes the object and creates it again. To keep it, restore the old values in \
+             `yaml_body`, or list the fields in `ignore_fields`.",
         ]),
     )
 }
-
-const RESTORE: &str = "restore the old values in `yaml_body`";
 
 /// A change that is refused only for its combination with fields of others or defaults of the server.
 pub(crate) fn entangled(

@@ -291,6 +291,6 @@ async fn a_job_that_is_ignored_no_more_is_replaced_like_one_that_changed() {
     let plan = replan(&world, &world.config(&job("x:2")), &state).await.unwrap();
     assert_eq!(plan.action, Action::Replace);
     let told = said(&plan.diagnostics);
-    assert!(told.contains("To keep it, list it in `ignore_fields` again"), "{told}");
+    assert!(told.contains("or list the fields in `ignore_fields`"), "{told}");
     assert!(told.contains("spec.template: "), "{told}");
 }

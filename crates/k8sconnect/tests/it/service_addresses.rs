@@ -83,6 +83,20 @@ async fn an_address_that_cannot_be_compared_is_no_reason_to_delete() {
 }
 
 #[tokio::test]
+async fn a_renamed_service_keeps_its_own_address_and_gets_none_of_another() {
+    let world = World::new().await;
+    let theirs = json!({"clusterIP": "10.96.79.51"});
+    world.cluster.act_as("helm").apply(service(&world, "theirs", &theirs)).await.unwrap();
+    let own = json!({"clusterIP": "10.96.79.52"});
+    let state = world.create(&service(&world, "it", &own).to_string()).await.unwrap();
+    let renamed = |spec: &Json| world.config(&service(&world, "renamed", spec).to_string());
+    let plan = replan(&world, &renamed(&own), &state).await.unwrap();
+    assert_eq!(plan.action, Action::Replace);
+    let told = refused(replan(&world, &renamed(&theirs), &state).await);
+    assert!(told.contains("another Service has its address"), "{told}");
+}
+
+#[tokio::test]
 async fn services_are_listed_only_for_an_address_that_the_replaced_one_does_not_have() {
     let world = World::new().await;
     let before = service(&world, "it", &json!({"clusterIP": "10.96.79.41"}));

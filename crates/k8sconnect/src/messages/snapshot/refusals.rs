@@ -9,7 +9,6 @@ use k8sconnect_core::service_addresses::TakenAddress;
 use k8sconnect_core::swallowed::{Emptied, Swallowed};
 
 use super::*;
-use crate::messages::replacement::Changed;
 use crate::messages::swallowed;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
@@ -77,7 +76,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
         (&web()).into(),
         &fixed,
         &fixed.details.causes,
-        Changed::Body(vec!["spec.selector.matchLabels.app".parse().unwrap()]),
+        &["spec.selector.matchLabels.app".parse().unwrap()],
     );
     let rival = json!({"metadata": {"managedFields": [
         {"manager": "rival", "operation": "Update", "apiVersion": "v1",
@@ -86,12 +85,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
          "apiVersion": "v1", "fieldsV1": {"f:status": {}}},
     ]}});
     let of_rival = Subject { manifest: &web(), former: Some(&rival) };
-    messages.push(replacement::immutable(
-        of_rival,
-        &fixed,
-        &fixed.details.causes,
-        Changed::Body(Vec::new()),
-    ));
+    messages.push(replacement::immutable(of_rival, &fixed, &fixed.details.causes, &[]));
     messages.push(replacement::immutable_known_late(&web(), &replaced));
     messages.extend(body::said_of_write_only(replaced.clone().into()));
     messages.push(replaced);
@@ -127,8 +121,6 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     ] {
         messages.push(replacement::unproved((&web()).into(), &fixed, &gap));
     }
-    let ignored = Changed::IgnoreFields;
-    messages.push(replacement::immutable((&web()).into(), &fixed, &fixed.details.causes, ignored));
     messages.extend(entanglements());
     messages.push(replacement::no_successor((&web()).into(), &invalid));
     let gap = Gap::Creation(boxed(&taken));

@@ -87,6 +87,9 @@ pub(super) async fn plan(
             if redefined {
                 notices.push(messages::object::planned_before_its_definition(key));
             }
+            if let Some(replaced) = predecessor {
+                immutability::successor_addresses(asked, &location, replaced, notices).await?;
+            }
             // Of what follows another object nothing is promised: should the server answer otherwise by
             // then, the other one would be gone before anybody noticed.
             let follows = predecessor.is_some();

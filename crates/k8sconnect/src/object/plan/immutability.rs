@@ -5,6 +5,7 @@
 use k8sconnect_cluster::{Detail, Error, Location, NotYet, Observation, Selection, Within};
 use k8sconnect_core::changed;
 use k8sconnect_core::field::FieldPath;
+use k8sconnect_core::identity::ID_ANNOTATION;
 use k8sconnect_core::immutability::{self, DryRun, Evidence, OverlayResult, Succession, Verdict};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
@@ -18,7 +19,7 @@ use tfplugin::{Diagnostic, Diagnostics};
 
 use super::Asked;
 use crate::messages::refusal::{self, Subject};
-use crate::messages::replacement::{self, Changed};
+use crate::messages::replacement;
 use crate::object::held::Held;
 use crate::plan_ledger::Fact;
 use crate::resource::live::uid_of;
@@ -57,7 +58,7 @@ pub(super) async fn classify_refusal(
         Verdict::Immutable(causes) => {
             asked.session.ledger.note(Fact::Replaceable(held.uid().to_owned()));
             let changed = changed(held, asked.desired, attempt);
-            let warning = replacement::immutable(subject, refused, &causes, changed);
+            let warning = replacement::immutable(subject, refused, &causes, &changed);
             return Ok(Refusal::Replace(warning));
         }
         Verdict::Invalid(status) | Verdict::Unanswered(status) => {
@@ -103,25 +104,22 @@ async fn observe<'a>(
         }
         None => None,
     };
-    let addresses = addresses(asked, location, live).await?;
+    let addresses = addresses(asked, location, live, |it| uid_of(it) == uid_of(live)).await?;
     let is_custom = location.kind.gvk.may_still_appear();
     Ok(Evidence { refused, live, is_custom, stored_body, creation, overlay, addresses })
 }
 
-/// What the user changed: the body, by the paths of the object's own managers, or `ignore_fields`. A body
-/// that is never stored is not known afterwards. A cluster-scoped kind has no namespace.
-fn changed(held: &Held, desired: &Manifest, attempt: Attempt<'_>) -> Changed {
-    if desired.is_same_body(&held.manifest) {
-        return Changed::IgnoreFields;
-    }
+/// What the user changed in the body, by the paths of the object's own managers. A body that is never
+/// stored is not known afterwards. A cluster-scoped kind has no namespace.
+fn changed(held: &Held, desired: &Manifest, attempt: Attempt<'_>) -> Vec<FieldPath> {
     if !desired.is_stored() || !held.manifest.is_stored() {
-        return Changed::Body(Vec::new());
+        return Vec::new();
     }
     let fields = Owners::of_object(attempt.live).unwrap_or_default().applied_by(MANAGER);
     let mut changed = changed::changed(held.manifest.value(), desired.value(), &fields);
     let namespace = FieldPath::fields(["metadata", "namespace"]);
     changed.retain(|path| attempt.location.namespace.is_some() || *path != namespace);
-    Changed::Body(changed)
+    changed
 }
 
 /// Whether an object of ours that is to be deleted first can be created again: a tainted one, one that
@@ -145,9 +143,30 @@ pub(super) async fn succession(
             dry_run(asked.observe(location, content, None, Guard::Uid(uid)).await?)
         }
     };
-    let addresses = addresses(asked, location, live).await?;
+    let addresses = addresses(asked, location, live, |it| uid_of(it) == uid).await?;
     let subject = Subject { manifest: asked.desired, former: Some(live) };
-    match immutability::succession(&creation, &change, &addresses) {
+    report(subject, immutability::succession(&creation, &change, &addresses), notices)
+}
+
+/// The same for a successor of another name, as far as a dry-run of its creation does not show it.
+pub(super) async fn successor_addresses(
+    asked: &Asked<'_>,
+    location: &Location,
+    predecessor: &str,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    let is_replaced = |it: &Json| it["metadata"]["annotations"][ID_ANNOTATION] == predecessor;
+    let addresses = addresses(asked, location, &Json::Null, is_replaced).await?;
+    let succession = immutability::succession(&Ok(()), &Ok(()), &addresses);
+    report(asked.desired.into(), succession, notices)
+}
+
+fn report(
+    subject: Subject<'_>,
+    succession: Succession,
+    notices: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    match succession {
         Succession::Possible => Ok(()),
         Succession::Invalid(status) => Err(replacement::no_successor(subject, &status).into()),
         Succession::AddressTaken(taken) => Err(replacement::address_taken(subject, &taken).into()),
@@ -177,6 +196,7 @@ async fn addresses(
     asked: &Asked<'_>,
     location: &Location,
     live: &Json,
+    is_replaced: impl Fn(&Json) -> bool,
 ) -> Result<AddressCheck, Diagnostics> {
     let kind = &location.kind;
     let body = asked.desired.value();
@@ -185,7 +205,7 @@ async fn addresses(
     };
     let all = (Within::Everywhere, Selection::default(), Detail::Full);
     match asked.cluster().list(kind, all.0, all.1, all.2).await {
-        Ok(services) => Ok(requested.check(&services.items, uid_of(live))),
+        Ok(services) => Ok(requested.check(&services.items, is_replaced)),
         Err(Error::Refused(status)) => Ok(AddressCheck::Unknown(status)),
         Err(error) => Err(refusal::not_taken(asked.desired, &error).into()),
     }
