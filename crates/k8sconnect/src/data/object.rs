@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use k8sconnect_cluster::{Found, Location};
+use k8sconnect_cluster::{Found, Location, Verb};
 use k8sconnect_core::identity::ObjectKey;
 use k8sconnect_core::manifest;
 use tfplugin::{AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model};
@@ -79,7 +79,7 @@ impl DataSource for ObjectData {
         };
         let asked = Asked::Object(&key);
         let cluster = reach::cluster(&self.0, config.cluster_args()).await?;
-        let kind = reach::kind(&cluster, &key.gvk, &asked).await?;
+        let kind = reach::kind(&cluster, &key.gvk, &asked, Verb::Get).await?;
         let at = Location { kind, namespace: key.namespace.clone(), name: key.name.clone() };
         let answer = match cluster.get(&at).await {
             Ok(Found::Object(answer)) => answer,

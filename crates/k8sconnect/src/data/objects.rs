@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use k8sconnect_cluster::{Detail, Scope, Selection, Within};
+use k8sconnect_cluster::{Detail, Scope, Selection, Verb, Within};
 use serde_json::Value as Json;
 use tfplugin::{AttributePath, Context, Data, DataSource, Diagnostics, Schema, Value, model};
 
@@ -77,7 +77,7 @@ impl DataSource for ObjectsData {
         let namespace = filled(&config.namespace);
         let asked = Asked::List(&gvk);
         let cluster = reach::cluster(&self.0, config.cluster_args()).await?;
-        let kind = reach::kind(&cluster, &gvk, &asked).await?;
+        let kind = reach::kind(&cluster, &gvk, &asked, Verb::List).await?;
         if let (Scope::Cluster, Some(namespace)) = (kind.scope, &namespace) {
             notices.push(messages::data::listed_nowhere(&gvk, namespace));
         }

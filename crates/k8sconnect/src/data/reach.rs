@@ -31,12 +31,9 @@ pub(super) async fn kind(
     cluster: &Cluster,
     gvk: &Gvk,
     asked: &Asked<'_>,
+    verb: Verb,
 ) -> Result<Kind, Diagnostics> {
     let unanswered = |error: Error| Diagnostics::from(messages::data::unanswered(asked, &error));
-    let verb = match asked {
-        Asked::Object(_) => Verb::Get,
-        Asked::List(_) => Verb::List,
-    };
     match cluster.place(gvk).await {
         Ok(Placed::At(kind)) => match cluster.offers(gvk, verb).await.map_err(unanswered)? {
             true => Ok(kind),

@@ -47,35 +47,35 @@ pub(crate) fn destroyed_and_made(key: &ObjectKey) -> Diagnostic {
     )
 }
 
-/// What there is after an object was deleted that was to be taken over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aftermath {
-    MadeAnew,
-    NotThere,
+/// One address has destroyed what another was to take over, as only the apply could show. That one has
+/// failed to create the object instead.
+pub(crate) fn deleted_before_taken(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::error(
+        format!("{key} was deleted in this run before it could be taken over"),
+        paragraphs([DELETED_FIRST, "Run again: the next apply creates it.", &moved_address()]),
+    )
 }
 
-/// One address has destroyed what another was to take over, as only the apply could show.
-pub(crate) fn deleted_before_taken(key: &ObjectKey, aftermath: Aftermath) -> Diagnostic {
-    let what = "Another resource address destroyed it, and this one was to take it over with `adopt = \
-                true`. That both mean the same object was known only in the apply.";
-    let moved = format!(
+/// The same, where the object was created instead.
+pub(crate) fn recreated_not_taken(key: &ObjectKey) -> Diagnostic {
+    Diagnostic::warning(
+        format!("{key} was deleted in this run, and created again instead of taken over"),
+        paragraphs([
+            DELETED_FIRST,
+            "The new object has what you wrote, and nothing else that the old one had.",
+            &moved_address(),
+        ]),
+    )
+}
+
+const DELETED_FIRST: &str = "Another resource address destroyed it, and this one was to take it over with \
+     `adopt = true`. Only the apply could show that both mean the same object.";
+
+fn moved_address() -> String {
+    format!(
         "Where only the address of a resource changes, say so before the apply, and nothing is \
          destroyed:\n\n  {MOVED}"
-    );
-    match aftermath {
-        Aftermath::MadeAnew => Diagnostic::warning(
-            format!("{key} was deleted in this run, and made anew instead of taken over"),
-            paragraphs([
-                what,
-                "The new object holds what you wrote, and nothing else that the old one held.",
-                &moved,
-            ]),
-        ),
-        Aftermath::NotThere => Diagnostic::error(
-            format!("{key} was deleted in this run before it could be taken over"),
-            paragraphs([what, "Run again: the next apply makes it.", &moved]),
-        ),
-    }
+    )
 }
 
 /// Two addresses of one configuration mean the same object.

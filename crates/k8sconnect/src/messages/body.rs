@@ -6,9 +6,19 @@ use k8sconnect_core::identity::{IdentityChange, ObjectKey};
 use tfplugin::{AttributePath, Diagnostic, Diagnostics};
 
 use super::count;
+use super::manifest::Attribute;
+
+/// What becomes of the words about `yaml_body` where the body is in this attribute.
+pub(crate) fn said_of(attribute: Attribute) -> fn(Diagnostics) -> Diagnostics {
+    match attribute {
+        Attribute::Body => std::convert::identity,
+        Attribute::SecretBody => said_of_secret,
+        Attribute::WriteOnly => said_of_write_only,
+    }
+}
 
 /// What is said of `yaml_body` where the body stands in `yaml_body_wo`.
-pub(crate) fn said_of_write_only(told: Diagnostics) -> Diagnostics {
+fn said_of_write_only(told: Diagnostics) -> Diagnostics {
     let rename = |text: &str| text.replace("`yaml_body`", "`yaml_body_wo`");
     said_of_secret(told)
         .into_iter()
@@ -18,7 +28,7 @@ pub(crate) fn said_of_write_only(told: Diagnostics) -> Diagnostics {
 
 /// What is said of a body that may hold secrets, and points elsewhere: Terraform prints the lines of
 /// an attribute that is pointed at.
-pub(crate) fn said_of_secret(told: Diagnostics) -> Diagnostics {
+fn said_of_secret(told: Diagnostics) -> Diagnostics {
     let body = AttributePath::root("yaml_body");
     let elsewhere =
         |one: Diagnostic| Diagnostic { path: one.path.filter(|path| *path != body), ..one };

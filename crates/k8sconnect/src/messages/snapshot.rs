@@ -35,7 +35,7 @@ use k8sconnect_core::secrecy;
 use serde_json::json;
 use tfplugin::{AttributePath, Diagnostic, Mismatch};
 
-use super::addresses::{Aftermath, Stage};
+use super::addresses::Stage;
 use super::blast::Fate;
 use super::manifest::Attribute;
 use super::refusal::Subject;
@@ -196,8 +196,8 @@ fn object_messages() -> Vec<Diagnostic> {
         object::taken_over_in_this_run(key),
         deletion::protected_from_remaking(key),
         addresses::destroyed_and_made(key),
-        addresses::deleted_before_taken(key, Aftermath::MadeAnew),
-        addresses::deleted_before_taken(key, Aftermath::NotThere),
+        addresses::recreated_not_taken(key),
+        addresses::deleted_before_taken(key),
         addresses::made_twice(key),
         addresses::made_and_patched(key),
         addresses::held_twice(key),

@@ -34,7 +34,6 @@ use super::stored::StoredObject;
 use crate::cluster_identity::{Opened, Recorded};
 use crate::leaves;
 use crate::leaves::ProjectionMap;
-use crate::messages::addresses::Aftermath;
 use crate::messages::refusal::{Subject, not_changed};
 use crate::object::terms::{Adoption, Terms};
 use crate::object_ref::ObjectRef;
@@ -65,12 +64,12 @@ pub(crate) async fn create(
         && session.ledger.knows(&Fact::Deleted(Name::new(host, key)));
     let made = made.map_err(|mut refused| {
         if deleted {
-            refused.push(messages::addresses::deleted_before_taken(key, Aftermath::NotThere));
+            refused.push(messages::addresses::deleted_before_taken(key));
         }
         refused
     })?;
     if deleted {
-        notices.push(messages::addresses::deleted_before_taken(key, Aftermath::MadeAnew));
+        notices.push(messages::addresses::recreated_not_taken(key));
     }
     definitions::note_written(session, &work.cluster, &made.location);
     let warnings = work.untold(&made.answer);

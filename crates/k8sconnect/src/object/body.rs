@@ -104,13 +104,11 @@ pub(crate) fn former(state: &ObjectModel, stored: &StoredObject) -> Result<Manif
 /// Calls the body in what is said by the name that it has in the configuration, and points at it
 /// only where it may be shown.
 pub(crate) fn named(config: &ObjectModel) -> fn(Diagnostics) -> Diagnostics {
-    if config.yaml_body.is_null() && !config.yaml_body_wo.is_null() {
-        return messages::body::said_of_write_only;
-    }
-    match attribute(config) {
-        Attribute::Body => std::convert::identity,
-        Attribute::SecretBody | Attribute::WriteOnly => messages::body::said_of_secret,
-    }
+    let attribute = match config.yaml_body.is_null() && !config.yaml_body_wo.is_null() {
+        true => Attribute::WriteOnly,
+        false => attribute(config),
+    };
+    messages::body::said_of(attribute)
 }
 
 /// How the attribute of a body that is stored is spoken of. Whether the text is of a Secret may not

@@ -192,7 +192,7 @@ async fn what_another_address_of_the_run_deleted_is_not_made_anew_without_a_word
     let plan = core.plan(OBJECT, &config, None).await.unwrap();
     let made = core.apply(OBJECT, &config, None, &plan).await.unwrap();
     let told = format!("{:?}", made.diagnostics);
-    says(&told, &["was deleted in this run, and made anew instead of taken over", "moved {"]);
+    says(&told, &["was deleted in this run, and created again instead of taken over", "moved {"]);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use k8sconnect_core::service_addresses::TakenAddress;
 use k8sconnect_core::swallowed::{Emptied, Swallowed};
 
 use super::*;
+use crate::messages::manifest::Attribute;
 use crate::messages::swallowed;
 
 pub(super) fn messages() -> Vec<Diagnostic> {
@@ -87,7 +88,7 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let of_rival = Subject { manifest: &web(), former: Some(&rival) };
     messages.push(replacement::immutable(of_rival, &fixed, &fixed.details.causes, &[]));
     messages.push(replacement::immutable_known_late(&web(), &replaced));
-    messages.extend(body::said_of_write_only(replaced.clone().into()));
+    messages.extend(body::said_of(Attribute::WriteOnly)(replaced.clone().into()));
     messages.push(replaced);
     let vault = Manifest::parse("{apiVersion: example.com/v1, kind: Vault, metadata: {name: a}}");
     let vault = vault.unwrap();
