@@ -33,6 +33,7 @@ mod malformed;
 mod model;
 mod nulls;
 mod ownership;
+mod parity;
 mod passing;
 mod patch;
 mod plan_phase;

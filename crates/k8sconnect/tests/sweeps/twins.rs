@@ -17,7 +17,7 @@
 //! | a leaf that another manager co-owns in another spelling | sent in the server's spelling (ADR 0021) | `run::spell` |
 //! | owners of a field without a value | only its entry says that null or an empty list was written | `judge::visible_owners` |
 //! | null and no field | the projection does not show a field written as null | `judge::is_something` |
-//! | a plan without changes | not compared yet: a change of owners alone is not planned | `Run::round` |
+//! | the order of items after a plan without changes | a reordering by others is no drift (ADR 0001) | `judge::twins_are_equal` |
 
 mod judge;
 mod kinds;

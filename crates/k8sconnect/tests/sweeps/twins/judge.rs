@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use k8sconnect_core::field::walk::{at, at_written};
-use k8sconnect_core::field::{FieldPath, FieldSet};
+use k8sconnect_core::field::{FieldPath, FieldSet, PathElement};
 use k8sconnect_core::owners::{Manager, Owners};
 use serde_json::{Value as Json, json};
 use testkit::twins::{differences, values};
-use tfplugin::harness::{PlanOutcome, State};
+use tfplugin::harness::{Action, PlanOutcome, State};
 use tfplugin::{Data, Diagnostic, Diagnostics, Value};
 
 use super::run::MANAGER;
@@ -36,9 +36,14 @@ pub(super) fn text(diagnostics: &Diagnostics) -> String {
     text.join("\n---\n")
 }
 
-/// The twins have the same values and the same owners.
-pub(super) fn twins_are_equal(ours: &Json, theirs: &Json) -> Result<(), Fault> {
-    let [our_values, their_values] = [ours, theirs].map(|it| without_nulls(values(it)));
+/// The twins have the same values and the same owners. After a plan without changes the items of a list
+/// may have the order of another manager.
+pub(super) fn twins_are_equal(ours: &Json, theirs: &Json, action: Action) -> Result<(), Fault> {
+    let fields = all_fields(theirs);
+    let [our_values, their_values] = [ours, theirs].map(|it| match action {
+        Action::NoOp => sorted(&without_nulls(values(it)), &fields),
+        _ => without_nulls(values(it)),
+    });
     let of_values = differences(&our_values, &their_values);
     let (held, wanted) = (visible_owners(ours), visible_owners(theirs));
     let only_ours = held.iter().filter(|it| !wanted.contains(it));
@@ -50,6 +55,9 @@ pub(super) fn twins_are_equal(ours: &Json, theirs: &Json) -> Result<(), Fault> {
     match (of_values.is_empty(), of_owners.is_empty()) {
         (true, true) => Ok(()),
         (false, _) => fault("values differ", [of_values, of_owners].concat().join("\n")),
+        (true, false) if action == Action::NoOp => {
+            fault("owners differ without a change", of_owners.join("\n"))
+        }
         (true, false) => fault("owners differ", of_owners.join("\n")),
     }
 }
@@ -58,7 +66,7 @@ pub(super) fn twins_are_equal(ours: &Json, theirs: &Json) -> Result<(), Fault> {
 /// only the entry of its owner says that it was.
 fn visible_owners(object: &Json) -> Vec<Json> {
     let mut owners = read(object);
-    let all = owners.0.iter().fold(FieldSet::default(), |all, it| all.union(&it.fields));
+    let all = all_fields(object);
     let is_visible = |path: &FieldPath| match at(object, path) {
         None | Some(Json::Null) => false,
         Some(Json::Object(map)) if !map.is_empty() => {
@@ -77,6 +85,29 @@ fn visible_owners(object: &Json) -> Vec<Json> {
     let mut entries: Vec<_> = owners.to_managed_fields().as_array().cloned().unwrap_or_default();
     entries.sort_by_key(Json::to_string);
     entries
+}
+
+/// The fields of all managers.
+fn all_fields(object: &Json) -> FieldSet {
+    read(object).0.iter().fold(FieldSet::default(), |all, it| all.union(&it.fields))
+}
+
+/// The same value with the items of each list in an order of their own, where the server merges items.
+fn sorted(value: &Json, fields: &FieldSet) -> Json {
+    match value {
+        Json::Array(items) if fields.children().next().is_some() => {
+            let below = fields.children().fold(FieldSet::default(), |all, (_, it)| all.union(it));
+            let mut items: Vec<_> = items.iter().map(|item| sorted(item, &below)).collect();
+            items.sort_by_key(Json::to_string);
+            Json::Array(items)
+        }
+        Json::Object(map) => {
+            let none = FieldSet::default();
+            let child = |name: &str| fields.child(&PathElement::field(name)).unwrap_or(&none);
+            map.iter().map(|(name, value)| (name.clone(), sorted(value, child(name)))).collect()
+        }
+        other => other.clone(),
+    }
 }
 
 /// Whether a field has a value: null and an empty list are as good as no field.
@@ -204,6 +235,14 @@ impl Applied<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A plan without changes announces no takeover.
+pub(super) fn nothing_is_announced(plan: &PlanOutcome) -> Result<(), Fault> {
+    match announced(&plan.diagnostics).is_empty() {
+        true => Ok(()),
+        false => fault("a takeover without a change", text(&plan.diagnostics)),
     }
 }
 

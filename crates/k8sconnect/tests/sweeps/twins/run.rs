@@ -99,11 +99,7 @@ impl Run<'_> {
             };
         }
         let before = self.live(0).await;
-        let ours = self.provider_applies(before.as_ref()).await?;
-        if let Ours::Done(Action::NoOp) = ours {
-            return Ok(());
-        }
-        match (ours, self.kubectl_applies().await) {
+        match (self.provider_applies(before.as_ref()).await?, self.kubectl_applies().await) {
             (Ours::Refused(_), Err(_)) => {
                 self.body = former;
                 Ok(())
@@ -112,9 +108,9 @@ impl Run<'_> {
             (Ours::Done(action), Err(why)) => {
                 fault("only kubectl is refused", format!("{action:?}, {why}"))
             }
-            (Ours::Done(_), Ok(())) => {
+            (Ours::Done(action), Ok(())) => {
                 let [ours, theirs] = [self.live(0).await.unwrap(), self.live(1).await.unwrap()];
-                judge::twins_are_equal(&ours, &theirs)?;
+                judge::twins_are_equal(&ours, &theirs, action)?;
                 self.next_plan_is_empty().await
             }
         }
@@ -139,7 +135,10 @@ impl Run<'_> {
             Err(failure) => return Err(broken("plan", &failure)),
         };
         match plan.action {
-            Action::NoOp => return Ok(Ours::Done(Action::NoOp)),
+            Action::NoOp => {
+                judge::nothing_is_announced(&plan)?;
+                return Ok(Ours::Done(Action::NoOp));
+            }
             // `kubectl` is refused where the provider plans a replacement.
             Action::Replace => return Ok(Ours::Refused("a replacement is planned".to_owned())),
             _ => self.writes += 1,
