@@ -282,8 +282,13 @@ impl Planner<'_> {
             changes.extend(reorders(&ours, &before, live, answer));
         }
         let open = open::open(&ours, &desired.as_applied(), &projection, prior);
-        let changes_owners = live
-            .is_some_and(|live| Owners::of_object(live).is_ok_and(|now| !now.own_the_same(&next)));
+        // An object with the id of another state is left to that state, as long as nothing drifts.
+        let changes_owners = match live {
+            Some(live) if prior.is_none_or(|prior| !is_of_another_state(live, prior.id)) => {
+                !Owners::of_object(live)?.own_the_same(&next)
+            }
+            _ => false,
+        };
         Ok(Decision { projection, open, spelling, changes, changes_owners })
     }
 
@@ -401,8 +406,7 @@ impl Planner<'_> {
         let mut changes = table.changes();
         // Every state applies under our name: where the object has the id of another one, that state
         // changed what drifted.
-        let id = live["metadata"]["annotations"][ID_ANNOTATION].as_str();
-        if prior.is_some_and(|prior| id.is_some_and(|id| id != prior.id)) {
+        if prior.is_some_and(|prior| is_of_another_state(live, prior.id)) {
             for change in changes.iter_mut().filter(|it| it.class == Class::Drifted) {
                 let theirs = now.holders(&change.path).filter(|it| it.applies_as(self.manager));
                 change.owners.extend(theirs.cloned());
@@ -538,6 +542,10 @@ impl Planner<'_> {
             _ => Ok(content),
         }
     }
+}
+
+fn is_of_another_state(live: &Value, id: &str) -> bool {
+    live["metadata"]["annotations"][ID_ANNOTATION].as_str().is_some_and(|other| other != id)
 }
 
 /// Leaves as state holds them, with their paths as text.
