@@ -43,7 +43,7 @@ pub struct Evidence<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum RefusalClass {
     /// These fields cannot change. The object must be replaced.
     Immutable(Vec<Cause>),
     /// A new object is refused for the same field: an error in the body.
@@ -56,12 +56,12 @@ pub enum Verdict {
     Entangled(Vec<OthersField>),
     /// A replacement needs an address that another Service has.
     AddressTaken(Vec<TakenAddress>),
-    Unproved(Gap),
+    Unproved(MissingProof),
 }
 
 /// What is missing for the proof that a replacement would help.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Gap {
+pub enum MissingProof {
     /// The causes are about the object as a whole, its metadata or its status.
     NotAboutTheBody,
     /// The body of the last apply is refused as well.
@@ -75,7 +75,7 @@ pub enum Gap {
 }
 
 /// Classifies a refused update: the first row that applies decides.
-pub fn classify(evidence: &Evidence<'_>) -> Verdict {
+pub fn classify(evidence: &Evidence<'_>) -> RefusalClass {
     let Evidence { refused, live, stored_body, creation, overlay, addresses, .. } = evidence;
     let named = causes_with_field(refused);
     let causes: Vec<_> = named.iter().filter(|it| is_about_body(it, live)).cloned().collect();
@@ -85,39 +85,39 @@ pub fn classify(evidence: &Evidence<'_>) -> Verdict {
     if let Err(status) = creation
         && share_a_field(&named, &status.details.causes)
     {
-        return Verdict::Invalid(status.clone());
+        return RefusalClass::Invalid(status.clone());
     }
     if let Some(status) = refusals.find(|it| it.tells_nothing()) {
-        return Verdict::Unanswered(status.clone());
+        return RefusalClass::Unanswered(status.clone());
     }
     if !live["metadata"]["deletionTimestamp"].is_null() {
-        return Verdict::Terminating;
+        return RefusalClass::Terminating;
     }
     if let Some(Err(status)) = stored_body {
-        return Verdict::Unproved(Gap::StoredBody(status.clone()));
+        return RefusalClass::Unproved(MissingProof::StoredBody(status.clone()));
     }
     if let Some(OverlayResult { answer: Ok(()), removed }) = overlay {
-        return Verdict::Entangled(removed.clone());
+        return RefusalClass::Entangled(removed.clone());
     }
     if let AddressCheck::Taken(taken) = addresses {
-        return Verdict::AddressTaken(taken.clone());
+        return RefusalClass::AddressTaken(taken.clone());
     }
     if causes.is_empty() {
-        return Verdict::Unproved(Gap::NotAboutTheBody);
+        return RefusalClass::Unproved(MissingProof::NotAboutTheBody);
     }
     if stored_body.is_none() {
-        return Verdict::Unproved(Gap::StoredBody(Box::new((*refused).clone())));
+        return RefusalClass::Unproved(MissingProof::StoredBody(Box::new((*refused).clone())));
     }
     if let Err(status) = creation {
-        return Verdict::Unproved(Gap::Creation(status.clone()));
+        return RefusalClass::Unproved(MissingProof::Creation(status.clone()));
     }
     if let Some(status) = without_proof(evidence, &causes) {
-        return Verdict::Unproved(Gap::Overlay(status));
+        return RefusalClass::Unproved(MissingProof::Overlay(status));
     }
     if let AddressCheck::Unknown(status) = addresses {
-        return Verdict::Unproved(Gap::Addresses(status.clone()));
+        return RefusalClass::Unproved(MissingProof::Addresses(status.clone()));
     }
-    Verdict::Immutable(causes)
+    RefusalClass::Immutable(causes)
 }
 
 /// Whether a refusal names a field and a reason, so that an immutable field may be the cause of it.
@@ -180,30 +180,32 @@ fn without_proof(evidence: &Evidence<'_>, causes: &[Cause]) -> Option<Box<Status
 
 /// Whether a new object can be created once the one of its name is deleted.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Succession {
+pub enum Recreatable {
     Possible,
     /// Refused as a new object and as a change for the same field: an error in the body.
     Invalid(Box<Status>),
     AddressTaken(Vec<TakenAddress>),
-    Unproved(Gap),
+    Unproved(MissingProof),
 }
 
 /// Judges the replacement of an object that the user asked for. The new body was sent as a new object and,
 /// where that was refused, as a change of the old one.
-pub fn succession(creation: &DryRun, change: &DryRun, addresses: &AddressCheck) -> Succession {
+pub fn recreatable(creation: &DryRun, change: &DryRun, addresses: &AddressCheck) -> Recreatable {
     let possible = match addresses {
-        AddressCheck::Taken(taken) => return Succession::AddressTaken(taken.clone()),
-        AddressCheck::Unknown(status) => Succession::Unproved(Gap::Addresses(status.clone())),
-        AddressCheck::Free => Succession::Possible,
+        AddressCheck::Taken(taken) => return Recreatable::AddressTaken(taken.clone()),
+        AddressCheck::Unknown(status) => {
+            Recreatable::Unproved(MissingProof::Addresses(status.clone()))
+        }
+        AddressCheck::Free => Recreatable::Possible,
     };
     match (creation, change) {
         (Ok(()), _) => possible,
         // The old object has the very values that are refused to a new one.
         (Err(status), Ok(())) if has_a_field(status) => possible,
         (Err(status), Err(other)) if is_same_error(status, other) => {
-            Succession::Invalid(status.clone())
+            Recreatable::Invalid(status.clone())
         }
-        (Err(status), _) => Succession::Unproved(Gap::Creation(status.clone())),
+        (Err(status), _) => Recreatable::Unproved(MissingProof::Creation(status.clone())),
     }
 }
 

@@ -81,7 +81,7 @@ fn every_row_has_a_verdict_and_only_the_proof_is_immutable() {
                                     addresses: addresses.clone(),
                                 };
                                 rows += 1;
-                                if let Verdict::Immutable(causes) = classify(&evidence) {
+                                if let RefusalClass::Immutable(causes) = classify(&evidence) {
                                     assert_eq!(causes, [cause(field)]);
                                     proved.push([l, u, b, c, o, a, is_custom.into()]);
                                 }
@@ -107,7 +107,7 @@ fn a_webhook_and_a_policy_name_no_field() {
     let (update, live) = (status(422, &["spec.selector"]), json!({}));
     let answer = Err(Box::new(webhook));
     let evidence = Evidence { overlay: overlay(answer, Vec::new()), ..proof(&update, &live) };
-    assert!(matches!(classify(&evidence), Verdict::Unproved(Gap::Overlay(_))));
+    assert!(matches!(classify(&evidence), RefusalClass::Unproved(MissingProof::Overlay(_))));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_new_object_that_is_refused_for_the_same_field_is_an_error_in_the_body() {
             creation: refused(&[new]),
             ..proof(&update, &live)
         };
-        assert!(matches!(classify(&evidence), Verdict::Invalid(_)), "{new}");
+        assert!(matches!(classify(&evidence), RefusalClass::Invalid(_)), "{new}");
     }
     assert!(!is_same_field("spec.ports[0].port", "spec.ports") && !is_same_field("", ""));
 }
@@ -137,9 +137,9 @@ fn a_field_that_the_status_reports_proves_nothing() {
         let answer = refused(&["spec.resources.requests.storage"]);
         classify(&Evidence { overlay: overlay(answer, Vec::new()), ..proof(&update, live) })
     };
-    assert_eq!(shrunk(&bound), Verdict::Unproved(Gap::NotAboutTheBody));
+    assert_eq!(shrunk(&bound), RefusalClass::Unproved(MissingProof::NotAboutTheBody));
     let conditions = json!({"status": {"conditions": [{"storage": "x"}]}});
-    assert!(matches!(shrunk(&conditions), Verdict::Immutable(_)));
+    assert!(matches!(shrunk(&conditions), RefusalClass::Immutable(_)));
 }
 
 #[test]
@@ -148,34 +148,37 @@ fn a_change_that_is_accepted_without_the_fields_of_others_is_not_immutable() {
     let taken = overlay(Ok(()), removed("spec.strategy.rollingUpdate"));
     for stored_body in [None, Some(Ok(()))] {
         let evidence = Evidence { overlay: taken.clone(), stored_body, ..proof(&update, &live) };
-        assert_eq!(classify(&evidence), Verdict::Entangled(removed("spec.strategy.rollingUpdate")));
+        assert_eq!(
+            classify(&evidence),
+            RefusalClass::Entangled(removed("spec.strategy.rollingUpdate"))
+        );
     }
     // Refused before the change too, the overlay of what changed says nothing of the cause.
     let stored_body = Some(refused(&["spec"]));
     let evidence = Evidence { overlay: taken, stored_body, ..proof(&update, &live) };
-    assert!(matches!(classify(&evidence), Verdict::Unproved(Gap::StoredBody(_))));
+    assert!(matches!(classify(&evidence), RefusalClass::Unproved(MissingProof::StoredBody(_))));
 }
 
 #[test]
 fn a_new_object_is_an_error_only_for_what_a_change_of_the_old_one_is_refused_for_too() {
     let port = "spec.ports[0].port";
     let judged =
-        |creation: &DryRun, change: &DryRun| succession(creation, change, &AddressCheck::Free);
-    assert_eq!(judged(&Ok(()), &refused(&[port])), Succession::Possible);
+        |creation: &DryRun, change: &DryRun| recreatable(creation, change, &AddressCheck::Free);
+    assert_eq!(judged(&Ok(()), &refused(&[port])), Recreatable::Possible);
     let error = judged(&refused(&[port]), &refused(&["spec.clusterIP", port]));
-    assert!(matches!(error, Succession::Invalid(_)), "{error:?}");
+    assert!(matches!(error, Recreatable::Invalid(_)), "{error:?}");
     let own = refused(&["spec.ports[0].nodePort"]);
-    assert_eq!(judged(&own, &Ok(())), Succession::Possible);
+    assert_eq!(judged(&own, &Ok(())), Recreatable::Possible);
     for change in [refused(&["spec.clusterIP"]), refused(&[])] {
-        assert!(matches!(judged(&own, &change), Succession::Unproved(_)));
+        assert!(matches!(judged(&own, &change), Recreatable::Unproved(_)));
     }
     let policy = Err(Box::new(status(403, &[])));
-    assert!(matches!(judged(&policy, &policy), Succession::Invalid(_)));
-    assert!(matches!(judged(&policy, &Ok(())), Succession::Unproved(_)));
+    assert!(matches!(judged(&policy, &policy), Recreatable::Invalid(_)));
+    assert!(matches!(judged(&policy, &Ok(())), Recreatable::Unproved(_)));
     let silence = Err(Box::default());
-    assert!(matches!(judged(&silence, &silence), Succession::Unproved(_)));
-    let taken = succession(&Ok(()), &Ok(()), &AddressCheck::Taken(Vec::new()));
-    assert!(matches!(taken, Succession::AddressTaken(_)));
+    assert!(matches!(judged(&silence, &silence), Recreatable::Unproved(_)));
+    let taken = recreatable(&Ok(()), &Ok(()), &AddressCheck::Taken(Vec::new()));
+    assert!(matches!(taken, Recreatable::AddressTaken(_)));
     let unknown = AddressCheck::Unknown(Box::default());
-    assert!(matches!(succession(&Ok(()), &Ok(()), &unknown), Succession::Unproved(_)));
+    assert!(matches!(recreatable(&Ok(()), &Ok(()), &unknown), Recreatable::Unproved(_)));
 }

@@ -1,7 +1,7 @@
 //! Messages about objects that must be deleted and created again, or perhaps must.
 
 use k8sconnect_core::field::FieldPath;
-use k8sconnect_core::immutability::Gap;
+use k8sconnect_core::immutability::MissingProof;
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::overlay::OthersField;
 use k8sconnect_core::owners::Owners;
@@ -112,7 +112,11 @@ fn listed(fields: Vec<(String, String)>) -> Option<String> {
 }
 
 /// A change that is refused, where it is not proved that a replacement would help.
-pub(crate) fn unproved(subject: Subject<'_>, status: &Status, gap: &Gap) -> Diagnostic {
+pub(crate) fn unproved(
+    subject: Subject<'_>,
+    status: &Status,
+    missing: &MissingProof,
+) -> Diagnostic {
     let diagnostic = Diagnostic::error(
         format!("{} cannot be changed like this", subject.key()),
         paragraphs([
@@ -120,7 +124,7 @@ pub(crate) fn unproved(subject: Subject<'_>, status: &Status, gap: &Gap) -> Diag
             &emptied_by_null(subject, status),
             &format!(
                 "Whether a replacement would help cannot be determined without deleting the object. {}",
-                missing(subject, Some(status), gap)
+                reason(subject, Some(status), missing)
             ),
             &format!(
                 "{TO_REPLACE} The new object may be refused. To keep the object, restore the old values in \
@@ -132,23 +136,25 @@ pub(crate) fn unproved(subject: Subject<'_>, status: &Status, gap: &Gap) -> Diag
 }
 
 /// What is missing for the proof, with the words of the server unless they were quoted before.
-fn missing(subject: Subject<'_>, quoted: Option<&Status>, gap: &Gap) -> String {
-    let (what, status) = match gap {
-        Gap::NotAboutTheBody => {
+fn reason(subject: Subject<'_>, quoted: Option<&Status>, missing: &MissingProof) -> String {
+    let (what, status) = match missing {
+        MissingProof::NotAboutTheBody => {
             return "The refusal may depend on the status, which a new object does not have: first do what \
                     the message asks for."
                 .to_owned();
         }
-        Gap::StoredBody(status) => ("The body of the last apply is refused as well.", status),
-        Gap::Creation(status) => (
+        MissingProof::StoredBody(status) => {
+            ("The body of the last apply is refused as well.", status)
+        }
+        MissingProof::Creation(status) => (
             "A dry-run as a new object is refused, perhaps for what the old object has itself (a port, \
              an address, a quota).",
             status,
         ),
-        Gap::Overlay(status) => {
+        MissingProof::Overlay(status) => {
             ("Without the fields of others, the values are not refused for the same.", status)
         }
-        Gap::Addresses(status) => (
+        MissingProof::Addresses(status) => (
             "Whether another Service has the addresses in `yaml_body` could not be checked.",
             status,
         ),
@@ -171,7 +177,7 @@ pub(crate) fn address_taken(subject: Subject<'_>, taken: &[TakenAddress]) -> Dia
         format!("{} cannot be replaced: another Service has its address", subject.key()),
         paragraphs([
             "The replacement would delete the Service, and the API server would refuse to create it again. \
-             A dry-run does not show this, because it allocates nothing.",
+             A dry-run may accept the body, because it allocates nothing.",
             &listed(lines.collect()).unwrap_or_default(),
             "Write another address in `yaml_body`, or delete the other Service first.",
         ]),
@@ -192,13 +198,13 @@ pub(crate) fn no_successor(subject: Subject<'_>, status: &Status) -> Diagnostic 
 }
 
 /// It is not proved that an object can be created again.
-pub(crate) fn successor_unproved(subject: Subject<'_>, gap: &Gap) -> Diagnostic {
+pub(crate) fn successor_unproved(subject: Subject<'_>, missing: &MissingProof) -> Diagnostic {
     let diagnostic = Diagnostic::warning(
         format!("{} may not come back once it is deleted", subject.key()),
         paragraphs([
             &format!(
                 "The object is to be deleted and created again. {}",
-                missing(subject, None, gap)
+                reason(subject, None, missing)
             ),
             "Apply only if the new object is not refused once the old one is deleted.",
         ]),

@@ -134,7 +134,7 @@ async fn a_replacement_names_what_a_rival_set_and_loses() {
     let plan = core.plan(OBJECT, &config, Some(&read)).await.unwrap();
     assert_eq!(plan.action, Action::Replace);
     let told = said(&plan.diagnostics);
-    assert!(told.contains("gone with the object: immutable held by `rival`"), "{told}");
+    assert!(told.contains("deleted with the object: immutable owned by `rival`"), "{told}");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! What is said where the server refuses.
 
 use k8sconnect_cluster::{Proxy, Server};
-use k8sconnect_core::immutability::Gap;
+use k8sconnect_core::immutability::MissingProof;
 use k8sconnect_core::overlay::OthersField;
 use k8sconnect_core::patch::Manner;
 use k8sconnect_core::scrub::Secrets;
@@ -111,21 +111,21 @@ pub(super) fn messages() -> Vec<Diagnostic> {
     let taken = status(422, "provided port is already allocated", &[]);
     messages.push(replacement::refused_beside(refusal::refused(&web(), &taken)));
     let boxed = |status: &Status| Box::new(status.clone());
-    for gap in [
-        Gap::NotAboutTheBody,
-        Gap::StoredBody(boxed(&taken)),
-        Gap::StoredBody(boxed(&fixed)),
-        Gap::Creation(boxed(&taken)),
-        Gap::Overlay(boxed(&taken)),
-        Gap::Overlay(Box::default()),
-        Gap::Addresses(boxed(&status(403, "services is forbidden", &[]))),
+    for missing in [
+        MissingProof::NotAboutTheBody,
+        MissingProof::StoredBody(boxed(&taken)),
+        MissingProof::StoredBody(boxed(&fixed)),
+        MissingProof::Creation(boxed(&taken)),
+        MissingProof::Overlay(boxed(&taken)),
+        MissingProof::Overlay(Box::default()),
+        MissingProof::Addresses(boxed(&status(403, "services is forbidden", &[]))),
     ] {
-        messages.push(replacement::unproved((&web()).into(), &fixed, &gap));
+        messages.push(replacement::unproved((&web()).into(), &fixed, &missing));
     }
     messages.extend(entanglements());
     messages.push(replacement::no_successor((&web()).into(), &invalid));
-    let gap = Gap::Creation(boxed(&taken));
-    messages.push(replacement::successor_unproved((&web()).into(), &gap));
+    let missing = MissingProof::Creation(boxed(&taken));
+    messages.push(replacement::successor_unproved((&web()).into(), &missing));
     let address = TakenAddress {
         field: "clusterIP",
         value: "10.96.0.77".into(),

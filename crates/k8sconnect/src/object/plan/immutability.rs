@@ -6,7 +6,9 @@ use k8sconnect_cluster::{Detail, Error, Location, NotYet, Observation, Selection
 use k8sconnect_core::changed;
 use k8sconnect_core::field::FieldPath;
 use k8sconnect_core::identity::ID_ANNOTATION;
-use k8sconnect_core::immutability::{self, DryRun, Evidence, OverlayResult, Succession, Verdict};
+use k8sconnect_core::immutability::{
+    self, DryRun, Evidence, OverlayResult, Recreatable, RefusalClass,
+};
 use k8sconnect_core::manifest::Manifest;
 use k8sconnect_core::outgoing::{Guard, Outgoing};
 use k8sconnect_core::overlay::Overlay;
@@ -55,20 +57,20 @@ pub(super) async fn classify_refusal(
     }
     let evidence = observe(asked, held, attempt, refused).await?;
     error(match immutability::classify(&evidence) {
-        Verdict::Immutable(causes) => {
+        RefusalClass::Immutable(causes) => {
             asked.session.ledger.note(Fact::Replaceable(held.uid().to_owned()));
             let changed = changed(held, asked.desired, attempt);
             let warning = replacement::immutable(subject, refused, &causes, &changed);
             return Ok(Refusal::Replace(warning));
         }
-        Verdict::Invalid(status) | Verdict::Unanswered(status) => {
+        RefusalClass::Invalid(status) | RefusalClass::Unanswered(status) => {
             refusal::refused(subject, &status)
         }
         // The plan warns of the deletion already.
-        Verdict::Terminating => refusal::refused(subject, refused),
-        Verdict::Entangled(fields) => replacement::entangled(subject, refused, &fields),
-        Verdict::AddressTaken(taken) => replacement::address_taken(subject, &taken),
-        Verdict::Unproved(gap) => replacement::unproved(subject, refused, &gap),
+        RefusalClass::Terminating => refusal::refused(subject, refused),
+        RefusalClass::Entangled(fields) => replacement::entangled(subject, refused, &fields),
+        RefusalClass::AddressTaken(taken) => replacement::address_taken(subject, &taken),
+        RefusalClass::Unproved(missing) => replacement::unproved(subject, refused, &missing),
     })
 }
 
@@ -145,7 +147,7 @@ pub(super) async fn succession(
     };
     let addresses = addresses(asked, location, live, |it| uid_of(it) == uid).await?;
     let subject = Subject { manifest: asked.desired, former: Some(live) };
-    report(subject, immutability::succession(&creation, &change, &addresses), notices)
+    report(subject, immutability::recreatable(&creation, &change, &addresses), notices)
 }
 
 /// The same for a successor of another name, as far as a dry-run of its creation does not show it.
@@ -157,21 +159,21 @@ pub(super) async fn successor_addresses(
 ) -> Result<(), Diagnostics> {
     let is_replaced = |it: &Json| it["metadata"]["annotations"][ID_ANNOTATION] == predecessor;
     let addresses = addresses(asked, location, &Json::Null, is_replaced).await?;
-    let succession = immutability::succession(&Ok(()), &Ok(()), &addresses);
-    report(asked.desired.into(), succession, notices)
+    let recreatable = immutability::recreatable(&Ok(()), &Ok(()), &addresses);
+    report(asked.desired.into(), recreatable, notices)
 }
 
 fn report(
     subject: Subject<'_>,
-    succession: Succession,
+    recreatable: Recreatable,
     notices: &mut Diagnostics,
 ) -> Result<(), Diagnostics> {
-    match succession {
-        Succession::Possible => Ok(()),
-        Succession::Invalid(status) => Err(replacement::no_successor(subject, &status).into()),
-        Succession::AddressTaken(taken) => Err(replacement::address_taken(subject, &taken).into()),
-        Succession::Unproved(gap) => {
-            notices.push(replacement::successor_unproved(subject, &gap));
+    match recreatable {
+        Recreatable::Possible => Ok(()),
+        Recreatable::Invalid(status) => Err(replacement::no_successor(subject, &status).into()),
+        Recreatable::AddressTaken(taken) => Err(replacement::address_taken(subject, &taken).into()),
+        Recreatable::Unproved(missing) => {
+            notices.push(replacement::successor_unproved(subject, &missing));
             Ok(())
         }
     }
