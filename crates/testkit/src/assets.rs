@@ -288,7 +288,8 @@ impl Asset {
             Self::Etcd => major == 3 && minor >= 5,
             Self::Kustomize => major == 5,
             Self::Kwok => (major, minor) == (0, 7),
-            // Only its `kustomize` is asked, and no server.
+            // What tests ask of it is the same in every version: reading YAML, `kustomize`, and
+            // sending a body as it is.
             Self::Kubectl => major == 1,
             Self::Tool(product) => major == 1 && minor >= product.oldest_minor(),
             _ => (major, minor) == (1, kubernetes.minor),

@@ -66,9 +66,14 @@ pub fn body_of_twin(body: &Value, namespace: &str, ours: Option<&Value>) -> Valu
     if let Some(id) = ours.and_then(|ours| ours["metadata"]["annotations"].get(ID_ANNOTATION)) {
         twin["metadata"]["annotations"][ID_ANNOTATION] = id.clone();
     }
-    let texts = twin.as_object_mut().and_then(|twin| twin.remove("stringData"));
-    for (name, text) in texts.iter().filter_map(Value::as_object).flatten() {
-        twin["data"][name] = json!(encoded(text.as_str().unwrap_or_default()));
+    if let Some(Value::Object(texts)) = twin.as_object_mut().and_then(|it| it.remove("stringData"))
+    {
+        if !twin["data"].is_object() {
+            twin["data"] = json!({});
+        }
+        for (name, text) in texts {
+            twin["data"][name] = json!(encoded(text.as_str().unwrap_or_default()));
+        }
     }
     twin
 }

@@ -216,3 +216,15 @@ async fn a_map_that_others_wrote_in_place_of_null_is_shown_with_its_value() {
     let step = twins.update_names("alice").await;
     assert!(!step.warnings.contains("is now (absent)"), "{step:#?}");
 }
+
+#[tokio::test]
+async fn a_secret_that_is_emptied_announces_no_takeover_of_the_whole_data() {
+    let mut twins =
+        Twins::new(json!({"apiVersion": "v1", "kind": "Secret", "stringData": {"k": "v1"}})).await;
+    twins.other_applies("argo", json!({})).await;
+    twins.body["stringData"] = json!({});
+    let step = twins.apply().await;
+    assert_eq!(step.differences, [""; 0], "{step:#?}");
+    assert!(step.warnings.contains("data.k held by `argo`"), "{step:#?}");
+    assert!(!step.warnings.contains("data held by"), "{step:#?}");
+}

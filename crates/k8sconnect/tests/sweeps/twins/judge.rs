@@ -39,7 +39,7 @@ pub(super) fn text(diagnostics: &Diagnostics) -> String {
 /// The twins have the same values and the same owners. After a plan without changes the items of a list
 /// may have the order of another manager.
 pub(super) fn twins_are_equal(ours: &Json, theirs: &Json, action: Action) -> Result<(), Fault> {
-    let fields = all_fields(theirs);
+    let fields = all_fields(&read(theirs));
     let [our_values, their_values] = [ours, theirs].map(|it| match action {
         Action::NoOp => sorted(&without_nulls(values(it)), &fields),
         _ => without_nulls(values(it)),
@@ -62,23 +62,15 @@ pub(super) fn twins_are_equal(ours: &Json, theirs: &Json, action: Action) -> Res
     }
 }
 
-/// Who owns which fields that the object has. Of a field that was written as null, or as an empty list,
-/// only the entry of its owner says that it was.
+/// The owners of the fields that have a value. If null or an empty list was written, only the entry of the
+/// owner shows it.
 fn visible_owners(object: &Json) -> Vec<Json> {
     let mut owners = read(object);
-    let all = all_fields(object);
-    let is_visible = |path: &FieldPath| match at(object, path) {
-        None | Some(Json::Null) => false,
-        Some(Json::Object(map)) if !map.is_empty() => {
-            all.below(path).is_some_and(FieldSet::is_leaf)
-        }
-        Some(Json::Array(list)) if !list.is_empty() => {
-            all.below(path).is_some_and(FieldSet::is_leaf)
-        }
-        Some(_) => true,
-    };
+    let all = all_fields(&owners);
     for owner in &mut owners.0 {
-        owner.fields = owner.fields.members().into_iter().filter(is_visible).collect();
+        let mut fields = owner.fields.members();
+        fields.retain(|path| is_visible(object, &all, path));
+        owner.fields = fields.into_iter().collect();
         owner.manager.time = None;
     }
     owners.0.retain(|owner| !owner.fields.is_empty());
@@ -87,9 +79,16 @@ fn visible_owners(object: &Json) -> Vec<Json> {
     entries
 }
 
-/// The fields of all managers.
-fn all_fields(object: &Json) -> FieldSet {
-    read(object).0.iter().fold(FieldSet::default(), |all, it| all.union(&it.fields))
+/// Whether the object shows a field that a manager owns: it has a value of its own, not only fields below
+/// it that others own.
+fn is_visible(object: &Json, all: &FieldSet, path: &FieldPath) -> bool {
+    let is_leaf = || all.below(path).is_some_and(FieldSet::is_leaf);
+    match at(object, path) {
+        None | Some(Json::Null) => false,
+        Some(Json::Object(map)) => map.is_empty() || is_leaf(),
+        Some(Json::Array(list)) => list.is_empty() || is_leaf(),
+        Some(_) => true,
+    }
 }
 
 /// The same value with the items of each list in an order of their own, where the server merges items.
@@ -108,6 +107,11 @@ fn sorted(value: &Json, fields: &FieldSet) -> Json {
         }
         other => other.clone(),
     }
+}
+
+/// The fields of all managers.
+fn all_fields(owners: &Owners) -> FieldSet {
+    owners.0.iter().fold(FieldSet::default(), |all, it| all.union(&it.fields))
 }
 
 /// Whether a field has a value: null and an empty list are as good as no field.
@@ -205,7 +209,9 @@ impl Applied<'_> {
 
     fn losers_are_named(&self, lost: &[(Manager, FieldPath)]) -> Result<(), Fault> {
         let warnings = text(&self.plan.diagnostics);
-        for (manager, path) in lost.iter().filter(|(_, path)| at(self.before, path).is_some()) {
+        let all = all_fields(&read(self.before));
+        let is_visible = |(_, path): &&(Manager, FieldPath)| is_visible(self.before, &all, path);
+        for (manager, path) in lost.iter().filter(is_visible) {
             // A warning may list what the field is in, or what is in the field.
             let shown = path.shown();
             let is_near = |line: &str| {
