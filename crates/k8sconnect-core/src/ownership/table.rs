@@ -176,8 +176,11 @@ impl Table<'_> {
             Some(_) => live.is_some() != after.is_some(),
             None => live.is_none(),
         };
-        let is_whole =
-            self.after.is_some_and(|after| after.ours.below(path).is_some_and(FieldSet::is_leaf));
+        // Of what is empty after the write, nothing says whether it is owned as a whole.
+        let is_whole = after.is_some_and(|after| !is_empty(after))
+            && self
+                .after
+                .is_some_and(|after| after.ours.below(path).is_some_and(FieldSet::is_leaf));
         if is_blocked(live)
             || is_blocked(after)
             || (has_parts && is_whole)
@@ -380,6 +383,14 @@ enum Extent {
     Field,
     /// The field with all that is below.
     Whole,
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        other => other.is_null(),
+    }
 }
 
 fn can_hold(value: &Value, part: &PathElement) -> bool {
