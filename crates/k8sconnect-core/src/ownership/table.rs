@@ -207,7 +207,7 @@ impl Table<'_> {
         let is_lost_by_us =
             is_ours && was_ours && before.is_some_and(is_leaf) && !self.live.ours.contains(path);
         let is_foreign = !is_ours && !was_ours && is_leaf(self.live.ours);
-        (shows && (is_ours || was_ours))
+        (shows && (after.ours.contains(path) || (was_ours && !is_ours)))
             || is_dropped
             || is_lost_by_us
             || is_foreign
