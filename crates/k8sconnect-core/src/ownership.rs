@@ -13,7 +13,7 @@ use crate::owners::Manager;
 use crate::projection::{ConcealmentKey, Leaf};
 
 pub use order::reorders;
-pub use table::{LastApply, Snapshot, Table, VersionedOwners, taken_elsewhere};
+pub use table::{LastApply, Snapshot, Table, VersionedOwners, taken_elsewhere, written_empty};
 
 /// What a row is: the one word for what happens to a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -22,13 +22,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::field::fields_v1::FieldsV1Error;
-use crate::field::walk::at_written;
+use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, FieldSet};
 use crate::identity::{ID_ANNOTATION, without_marks};
 use crate::ignore::{Ignoring, Oddities, unsent};
 use crate::manifest::Manifest;
 use crate::owners::Owners;
-use crate::ownership::{Class, FieldChange, LastApply, Snapshot, Table, VersionedOwners, reorders};
+use crate::ownership::{
+    Class, FieldChange, LastApply, Snapshot, Table, VersionedOwners, reorders, written_empty,
+};
 use crate::projection::{ConcealmentKey, Projection, Texts, View, project, retold};
 use crate::secrecy::Secrecy;
 use crate::spelling;
@@ -236,7 +238,8 @@ impl Planner<'_> {
             && metadata.get("deletionTimestamp").is_none()
             && (matches!(owners, Cow::Borrowed(_)) || self.our_fields(&owners, live) == ours)
             && !self.is_given_back(prior, kept)
-            && projection.shows(&self.kept_texts(kept, live), prior.key);
+            && projection.shows(&self.kept_texts(kept, live), prior.key)
+            && !lacks_a_parent(&written_empty(&prior.manifest.as_applied()), live);
         let condition = if as_left { Condition::AsLeft } else { Condition::Otherwise };
         Ok(Refreshed { projection, condition })
     }
@@ -305,7 +308,7 @@ impl Planner<'_> {
         let (texts, none) = (self.kept_texts(kept, live), FieldSet::default());
         let table = Table {
             manager: self.manager,
-            last: Some(LastApply { fields: &ours, texts: &texts, unrecorded: &none }),
+            last: Some(LastApply { fields: &ours, texts: &texts, unrecorded: &none, empty: &none }),
             live: Snapshot { object: live, owners: &owners, ours: &ours, leaves: &leaves },
             after: None,
             written: &manifest.as_applied(),
@@ -373,6 +376,8 @@ impl Planner<'_> {
         let texts = kept.map(|kept| retold(&kept.texts, secrecy, live, &leaves, key));
         let texts = texts.unwrap_or_default();
         let ignored = prior.map(|prior| prior.ignoring.among(&before, live)).unwrap_or_default();
+        let empty = prior.map(|prior| written_empty(&prior.manifest.as_applied()));
+        let empty = empty.unwrap_or_default();
         // Who wrote `stringData` owns `data` for as long as that has the value it was given.
         let keeps_value = |path: &FieldPath| leaves.get(path) == projection.get(path);
         let (said_now, said_next) = match desired.gvk().is_secret() {
@@ -386,7 +391,12 @@ impl Planner<'_> {
         let ours_live = self.our_fields(&now, live);
         let table = Table {
             manager: self.manager,
-            last: kept.map(|_| LastApply { fields: &before, texts: &texts, unrecorded: &ignored }),
+            last: kept.map(|_| LastApply {
+                fields: &before,
+                texts: &texts,
+                unrecorded: &ignored,
+                empty: &empty,
+            }),
             live: Snapshot {
                 object: live,
                 owners: &owners_live,
@@ -542,6 +552,14 @@ impl Planner<'_> {
             _ => Ok(content),
         }
     }
+}
+
+/// Whether the map that an empty list or map is in is gone: somebody has removed it.
+fn lacks_a_parent(empty: &FieldSet, live: &Value) -> bool {
+    empty.leaves().into_iter().any(|mut path| {
+        path.pop();
+        !path.is_empty() && at(live, &path).is_none()
+    })
 }
 
 fn is_of_another_state(live: &Value, id: &str) -> bool {

@@ -24,6 +24,29 @@ pub struct LastApply<'a> {
     pub texts: &'a Texts,
     /// Those of the fields that were ignored, so that nothing is on record for them.
     pub unrecorded: &'a FieldSet,
+    /// Lists and maps that the body had empty. The API server may record no owner for such a list.
+    pub empty: &'a FieldSet,
+}
+
+/// The lists and maps that a body has empty, outside of list items.
+pub fn written_empty(body: &Value) -> FieldSet {
+    fn collect(value: &Value, path: &mut FieldPath, found: &mut FieldSet) {
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                for (name, value) in map {
+                    path.push(PathElement::field(name));
+                    collect(value, path, found);
+                    path.pop();
+                }
+            }
+            Value::Object(_) => found.insert(path),
+            Value::Array(items) if items.is_empty() => found.insert(path),
+            _ => {}
+        }
+    }
+    let mut found = FieldSet::default();
+    collect(body, &mut FieldPath::default(), &mut found);
+    found
 }
 
 /// The object at one moment.
@@ -114,8 +137,9 @@ impl Table<'_> {
         let mut rows: Vec<Row> = Vec::new();
         let (live, after) = (self.live.object, self.after.map(|after| after.object));
         let values = [Walked::Stored(Some(live)), Walked::Stored(after)];
-        zip(&self.fields(), values, &mut |path, fields, values| {
-            match self.extent(path, fields, values) {
+        let lost = self.lost();
+        zip(&self.fields(&lost), values, &mut |path, fields, values| {
+            match self.extent(path, (fields, &lost), values) {
                 Some(Extent::Whole) => {
                     rows.push(self.row(path, Extent::Whole, values));
                     return Below::Skip;
@@ -140,14 +164,33 @@ impl Table<'_> {
     }
 
     /// Every field that the write may concern.
-    fn fields(&self) -> FieldSet {
+    fn fields(&self, lost: &FieldSet) -> FieldSet {
         let before = self.last.map(|last| last.fields.clone()).unwrap_or_default();
         let Some(after) = self.after else {
             return before;
         };
-        let ours = before.union(after.ours).union(self.live.ours);
-        let others = self.live.owners.here.others(self.manager);
-        others.fold(ours, |all, entry| all.union(&entry.fields.difference(&self.kept_by(entry))))
+        let empty = self.last.map(|last| last.empty.clone()).unwrap_or_default();
+        before.union(&empty).union(after.ours).union(self.live.ours).union(lost)
+    }
+
+    /// The leaves that other managers lose. The owner of a map that others own parts of owns only that the
+    /// map exists.
+    fn lost(&self) -> FieldSet {
+        let owners = &self.live.owners.here;
+        let is_divided = |path: &FieldPath| {
+            owners.0.iter().any(|it| it.fields.below(path).is_some_and(|it| !it.is_leaf()))
+        };
+        let mut lost = FieldSet::default();
+        for entry in owners.others(self.manager) {
+            let kept = self.kept_by(entry);
+            if entry.fields == kept {
+                continue;
+            }
+            let leaves = entry.fields.leaves().into_iter();
+            let gone = leaves.filter(|path| !kept.contains(path) && !is_divided(path));
+            gone.for_each(|path| lost.insert(&path));
+        }
+        lost
     }
 
     /// What the manager of an entry owns after the write.
@@ -161,7 +204,7 @@ impl Table<'_> {
     fn extent(
         &self,
         path: &FieldPath,
-        fields: &FieldSet,
+        (fields, lost): (&FieldSet, &FieldSet),
         [live, after]: [Option<&Value>; 2],
     ) -> Option<Extent> {
         if path.is_empty() || is_marking(path) {
@@ -185,10 +228,25 @@ impl Table<'_> {
             || is_blocked(after)
             || (has_parts && is_whole)
             || (is_item && comes_or_goes)
+            || self.was_removed_empty(path, live, after)
         {
             return Some(Extent::Whole);
         }
-        (!path.names_its_item() && self.has_row(path)).then_some(Extent::Field)
+        let has_row = self.has_row(path) || lost.contains(path);
+        (!path.names_its_item() && has_row).then_some(Extent::Field)
+    }
+
+    /// Whether somebody removed a list or a map that the body has empty, and the write brings it back.
+    fn was_removed_empty(
+        &self,
+        path: &FieldPath,
+        live: Option<&Value>,
+        after: Option<&Value>,
+    ) -> bool {
+        live.is_none()
+            && after.is_some()
+            && self.last.is_some_and(|last| last.empty.contains(path))
+            && at_written(self.written, path).is_some_and(is_empty)
     }
 
     /// Whether a field is worth a row of its own.
@@ -211,21 +269,6 @@ impl Table<'_> {
             || is_dropped
             || is_lost_by_us
             || is_foreign
-            || self.is_lost(path)
-    }
-
-    /// Whether another manager loses a leaf. The owner of a map that others own parts of owns only that
-    /// the map exists.
-    fn is_lost(&self, path: &FieldPath) -> bool {
-        let owners = &self.live.owners.here;
-        let has_parts =
-            |entry: &Ownership| entry.fields.below(path).is_some_and(|it| !it.is_leaf());
-        let is_leaf = |entry: &&Ownership| entry.fields.below(path).is_some_and(FieldSet::is_leaf);
-        !owners.0.iter().any(has_parts)
-            && owners
-                .others(self.manager)
-                .filter(is_leaf)
-                .any(|entry| !self.kept_by(entry).contains(path))
     }
 
     fn row(&self, path: &FieldPath, extent: Extent, [live, after]: [Option<&Value>; 2]) -> Row {
@@ -236,7 +279,8 @@ impl Table<'_> {
             let others = owners.here.others(self.manager);
             others.filter(|it| owns(&it.fields)).map(|it| it.manager.clone()).collect()
         };
-        let ours_after = self.after.is_some_and(|after| owns(after.ours));
+        let is_removed = self.was_removed_empty(path, live, after);
+        let ours_after = is_removed || self.after.is_some_and(|after| owns(after.ours));
         // A field of ours shows as the projection has it; another one as the object has it.
         let by_leaves = !is_whole && (ours_after || self.after.is_none());
         let shown = |snapshot: Snapshot<'_>, value: Option<&Value>| match by_leaves {
@@ -248,7 +292,10 @@ impl Table<'_> {
             Some(snapshot) => shown(snapshot, after).map_or(After::Absent, After::Value),
         };
         Row {
-            applied: self.applied(path, extent, live),
+            applied: match is_removed {
+                true => Applied::Displaced,
+                false => self.applied(path, extent, live),
+            },
             live: shown(self.live, live),
             after,
             ours_live: owns(self.live.ours),
@@ -265,7 +312,7 @@ impl Table<'_> {
     }
 
     fn applied(&self, path: &FieldPath, extent: Extent, live: Option<&Value>) -> Applied {
-        let Some(LastApply { fields, texts, unrecorded }) = self.last else {
+        let Some(LastApply { fields, texts, unrecorded, .. }) = self.last else {
             return Applied::NotOurs;
         };
         let Some(below) = fields.below(path) else {

@@ -181,6 +181,17 @@ fn parts_that_others_own_of_what_becomes_ours_as_a_whole_are_taken() {
 }
 
 #[test]
+fn an_empty_list_that_was_removed_with_its_parent_has_drifted() {
+    let written = json!({"inner": {"list": []}});
+    // The API server records no owner for an empty list of items with keys.
+    let applied = object(&written, &[]);
+    let live = object(&json!({}), &[]);
+    let said = changes(Some((&written, &applied)), &written, &live, &applied);
+    assert_eq!(said, ["Drifted inner.list"]);
+    assert_eq!(changes(Some((&written, &applied)), &written, &applied, &applied), [""; 0]);
+}
+
+#[test]
 fn what_another_configuration_applied_and_the_body_lacks_is_deleted() {
     let live = object(&json!({"a": 1, "b": 2}), &[(US, &["a", "b"])]);
     let answer = object(&json!({"a": 1}), &[(US, &["a"])]);

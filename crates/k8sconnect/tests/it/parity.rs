@@ -198,6 +198,20 @@ async fn replicas_that_others_scaled_away_and_back_are_co_owned_after_the_next_a
 }
 
 #[tokio::test]
+async fn an_empty_list_or_map_that_others_removed_with_its_parent_is_written_again() {
+    for spec in [json!({"defItems": []}), json!({})] {
+        let mut twins =
+            Twins::new(json!({"apiVersion": "GROUP/v1", "kind": "Sample", "spec": spec})).await;
+        twins.other_patches("alice", json!({"spec": null})).await;
+        let step = twins.apply().await;
+        assert_eq!(step.action, Action::Update, "{spec}: {step:#?}");
+        assert_eq!(step.differences, [""; 0], "{spec}: {step:#?}");
+        let next = twins.apply().await;
+        assert_eq!((next.action, next.warnings.as_str()), (Action::NoOp, ""), "{spec}: {next:#?}");
+    }
+}
+
+#[tokio::test]
 async fn the_manager_that_replaced_a_schemaless_list_by_a_map_is_named() {
     let mut twins =
         Twins::new(json!({"apiVersion": "GROUP/v1", "kind": "Sample", "spec": {"any": [1]}})).await;
