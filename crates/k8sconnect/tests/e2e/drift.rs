@@ -87,6 +87,49 @@ async fn an_equal_value_applied_by_another_is_calm() {
     at.destroy().await;
 }
 
+/// The plan and its apply are two processes, and only the first one has read the object.
+async fn a_lost_owner_is_restored(tool: Tool) {
+    let at = Workspace::new(tool).await;
+    at.objects(&[("settings", CONFIG_MAP)]).init().await;
+    at.apply().await;
+    let target = Target::new("v1", "ConfigMap", at.namespace.name(), "settings");
+    for greeting in ["theirs", "hello"] {
+        let edit = json!({"data": {"greeting": greeting}});
+        at.cluster.act_as("kubectl-edit").merge_patch(&target, edit).await.unwrap();
+    }
+    let plan = at.plan_changes().await;
+    says(&plan.text, "1 field no longer owned by k8sconnect");
+    says(&plan.text, "`kubectl-edit` (Update, ");
+    says(&plan.text, "will be updated in-place");
+    let applied = at.runner.apply_planned().await.unwrap().successful().unwrap();
+    never_says(&applied.text, "no longer owned");
+    at.plan_empty().await;
+    let live = at.cluster.read(&target).await.unwrap().unwrap();
+    assert_eq!(live["data"]["greeting"], "hello");
+    let owners = live["metadata"]["managedFields"].as_array().unwrap().iter();
+    let owners: Vec<_> = owners
+        .filter(|entry| entry["fieldsV1"]["f:data"].get("f:greeting").is_some())
+        .filter_map(|entry| entry["manager"].as_str())
+        .collect();
+    assert_eq!(owners, ["k8sconnect", "kubectl-edit"]);
+    at.destroy().await;
+}
+
+#[tokio::test]
+async fn terraform_restores_an_owner_that_was_lost_with_an_equal_value() {
+    a_lost_owner_is_restored(Tool::Terraform).await;
+}
+
+#[tokio::test]
+async fn the_newest_terraform_restores_an_owner_that_was_lost_with_an_equal_value() {
+    a_lost_owner_is_restored(Tool::NEWEST_TERRAFORM).await;
+}
+
+#[tokio::test]
+async fn opentofu_restores_an_owner_that_was_lost_with_an_equal_value() {
+    a_lost_owner_is_restored(Tool::OpenTofu).await;
+}
+
 #[tokio::test]
 async fn a_removed_field_that_another_holds_is_said_to_stay() {
     let at = Workspace::new(Tool::Terraform).await;
