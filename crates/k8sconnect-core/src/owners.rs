@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::field::fields_v1::{self, FieldsV1Error};
 use crate::field::{FieldPath, FieldSet, PathElement};
+use crate::identity::without_marks;
 
 /// How a manager came to own its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -116,6 +117,17 @@ impl Owners {
             .find(|o| o.manager.applies_as(name))
             .map(|o| o.fields.clone())
             .unwrap_or_default()
+    }
+
+    /// The same without the marks that this manager puts on every object.
+    #[must_use]
+    pub fn without_marks_of(&self, manager: &str) -> Owners {
+        let mut owners = self.clone();
+        for entry in owners.0.iter_mut().filter(|it| it.manager.applies_as(manager)) {
+            entry.fields = without_marks(std::mem::take(&mut entry.fields));
+        }
+        owners.0.retain(|entry| !entry.fields.is_empty());
+        owners
     }
 
     /// Whether every manager owns the same fields, whenever it last wrote.

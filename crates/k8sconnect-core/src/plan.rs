@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::atom::same;
 use crate::field::fields_v1::FieldsV1Error;
 use crate::field::walk::{at, at_written};
 use crate::field::{FieldPath, FieldSet};
@@ -285,12 +286,9 @@ impl Planner<'_> {
             changes.extend(reorders(&ours, &before, live, answer));
         }
         let open = open::open(&ours, &desired.as_applied(), &projection, prior);
-        // An object with the id of another state is left to that state, as long as nothing drifts.
         let changes_owners = match live {
-            Some(live) if prior.is_none_or(|prior| !is_of_another_state(live, prior.id)) => {
-                !Owners::of_object(live)?.own_the_same(&next)
-            }
-            _ => false,
+            Some(live) => self.changes_owners(desired, prior, live, &next)?,
+            None => false,
         };
         Ok(Decision { projection, open, spelling, changes, changes_owners })
     }
@@ -315,7 +313,14 @@ impl Planner<'_> {
             secrecy,
             key: prior.key,
         };
-        Ok(table.changes())
+        let mut changes = table.changes();
+        // A value that somebody set back to the written one, after a webhook changed it, is no drift.
+        let written = manifest.as_applied();
+        changes.retain(|it| match (at_written(&written, &it.path), at(live, &it.path)) {
+            (Some(written), Some(live)) => !same(written, live),
+            _ => true,
+        });
+        Ok(changes)
     }
 
     /// Our leaves as the answer to a write has them.
@@ -358,6 +363,29 @@ impl Planner<'_> {
         if respelled { Spelling::Former } else { Spelling::New }
     }
 
+    /// Whether the write changes who owns what, or brings our id back. An object with the id of another
+    /// state is left to that state, as long as nothing drifts.
+    fn changes_owners(
+        self,
+        desired: &Manifest,
+        prior: Option<Prior<'_>>,
+        live: &Value,
+        next: &Owners,
+    ) -> Result<bool, FieldsV1Error> {
+        let id = live["metadata"]["annotations"][ID_ANNOTATION].as_str();
+        if prior.is_some_and(|prior| id.is_some_and(|id| id != prior.id)) {
+            return Ok(false);
+        }
+        let now = Owners::of_object(live)?;
+        let [now, next] = [&now, next].map(|owners| owners.without_marks_of(self.manager));
+        // Another provider may have applied `stringData` under our name.
+        let same = match desired.gvk().is_secret() {
+            true => now.with_string_data_as_data().own_the_same(&next.with_string_data_as_data()),
+            false => now.own_the_same(&next),
+        };
+        Ok(id.is_none() || !same)
+    }
+
     /// The rows of the ownership table that the write changes.
     fn changes(
         self,
@@ -379,7 +407,7 @@ impl Planner<'_> {
         let empty = prior.map(|prior| written_empty(&prior.manifest.as_applied()));
         let empty = empty.unwrap_or_default();
         // Who wrote `stringData` owns `data` for as long as that has the value it was given.
-        let keeps_value = |path: &FieldPath| leaves.get(path) == projection.get(path);
+        let keeps_value = |path: &FieldPath| at(live, path) == at(answer, path);
         let (said_now, said_next) = match desired.gvk().is_secret() {
             true => (now.with_string_data_as_data(), next.with_string_data_where(keeps_value)),
             false => (now.clone(), next.clone()),
