@@ -70,9 +70,9 @@ pub struct VersionedOwners {
 }
 
 impl VersionedOwners {
-    /// Metadata is the same in every version.
+    /// Metadata is the same in every version, and nobody applies the status of an object.
     pub fn of(owners: &Owners, api_version: &str) -> Self {
-        let metadata = FieldPath::fields(["metadata"]);
+        let [metadata, status] = ["metadata", "status"].map(|name| FieldPath::fields([name]));
         let mut split = Self::default();
         for entry in &owners.0 {
             if entry.manager.api_version == api_version {
@@ -80,8 +80,9 @@ impl VersionedOwners {
                 continue;
             }
             let is_metadata = |path: &FieldPath| path.starts_with(&metadata);
-            let (same, other): (Vec<_>, Vec<_>) =
-                entry.fields.members().into_iter().partition(is_metadata);
+            let fields = entry.fields.members().into_iter();
+            let fields = fields.filter(|path| !path.starts_with(&status));
+            let (same, other): (Vec<_>, Vec<_>) = fields.partition(is_metadata);
             for (paths, into) in [(same, &mut split.here), (other, &mut split.elsewhere)] {
                 let fields: FieldSet = paths.into_iter().collect();
                 if !fields.is_empty() {
@@ -406,21 +407,18 @@ pub fn taken_elsewhere(lost: &Owners) -> impl Iterator<Item = FieldChange> {
 }
 
 fn fields_elsewhere(owners: &Owners, class: Class) -> impl Iterator<Item = FieldChange> {
-    let status = FieldPath::fields(["status"]);
     let leaves = owners.0.iter().flat_map(|entry| {
         entry.fields.leaves().into_iter().map(|path| (path, entry.manager.clone()))
     });
-    leaves.filter(move |(path, _)| !path.starts_with(&status)).map(move |(path, manager)| {
-        FieldChange {
-            class,
-            path,
-            api_version: Some(manager.api_version.clone()),
-            owners: vec![manager],
-            owned_elsewhere: true,
-            last_applied: None,
-            live: None,
-            after: None,
-        }
+    leaves.map(move |(path, manager)| FieldChange {
+        class,
+        path,
+        api_version: Some(manager.api_version.clone()),
+        owners: vec![manager],
+        owned_elsewhere: true,
+        last_applied: None,
+        live: None,
+        after: None,
     })
 }
 

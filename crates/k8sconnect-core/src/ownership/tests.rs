@@ -209,6 +209,16 @@ fn owners_of_another_version_are_listed_with_their_own_paths() {
 }
 
 #[test]
+fn a_controller_that_reports_status_in_another_version_owns_no_field_of_the_body() {
+    let fields = json!({"f:status": {"f:phase": {}}, "f:metadata": {"f:labels": {"f:a": {}}}});
+    let entry = json!([{"manager": "controller", "operation": "Update", "apiVersion": "g.io/v0",
+        "subresource": "status", "fieldsV1": fields}]);
+    let split = VersionedOwners::of(&Owners::from_managed_fields(&entry).unwrap(), "g.io/v1");
+    assert_eq!(split.elsewhere, Owners::default());
+    assert_eq!(split.here.0.len(), 1, "metadata is the same in every version");
+}
+
+#[test]
 fn an_order_that_others_made_is_reported_unless_the_body_asks_for_it() {
     let fields: FieldSet = ["env[name=A].value", "env[name=B].value"]
         .iter()
