@@ -237,10 +237,11 @@ impl Planner<'_> {
         let as_left = metadata["uid"].as_str() == Some(prior.uid)
             && metadata["annotations"][ID_ANNOTATION].as_str() == Some(prior.id)
             && metadata.get("deletionTimestamp").is_none()
-            && (matches!(owners, Cow::Borrowed(_)) || self.our_fields(&owners, live) == ours)
+            && (matches!(owners, Cow::Borrowed(_))
+                || (self.our_fields(&owners, live) == ours
+                    && !lacks_a_parent(&written_empty(&prior.manifest.as_applied()), live)))
             && !self.is_given_back(prior, kept)
-            && projection.shows(&self.kept_texts(kept, live), prior.key)
-            && !lacks_a_parent(&written_empty(&prior.manifest.as_applied()), live);
+            && projection.shows(&self.kept_texts(kept, live), prior.key);
         let condition = if as_left { Condition::AsLeft } else { Condition::Otherwise };
         Ok(Refreshed { projection, condition })
     }
@@ -372,10 +373,10 @@ impl Planner<'_> {
         live: &Value,
         next: &Owners,
     ) -> Result<bool, FieldsV1Error> {
-        let id = live["metadata"]["annotations"][ID_ANNOTATION].as_str();
-        if prior.is_some_and(|prior| id.is_some_and(|id| id != prior.id)) {
+        if prior.is_some_and(|prior| is_of_another_state(live, prior.id)) {
             return Ok(false);
         }
+        let has_id = live["metadata"]["annotations"][ID_ANNOTATION].is_string();
         let now = Owners::of_object(live)?;
         let [now, next] = [&now, next].map(|owners| owners.without_marks_of(self.manager));
         // Another provider may have applied `stringData` under our name.
@@ -383,7 +384,7 @@ impl Planner<'_> {
             true => now.with_string_data_as_data().own_the_same(&next.with_string_data_as_data()),
             false => now.own_the_same(&next),
         };
-        Ok(id.is_none() || !same)
+        Ok(!has_id || !same)
     }
 
     /// The rows of the ownership table that the write changes.

@@ -124,17 +124,17 @@ impl Patch {
             .keys()
             .filter(|path| in_the_way(live, path).is_none())
             .filter_map(|path| {
-                let mut robbed = division.holders(&lost, path, Extent::Whole);
+                let mut losers = division.holders(&lost, path, Extent::Whole);
                 let (is, will) = (texts_now.get(path), texts_next.get(path));
                 let differs = leaves.0.get(path) != outcome.leaves.0.get(path);
-                if differs && robbed.is_empty() {
-                    robbed = division.holders(&renamed, path, Extent::Whole);
+                if differs && losers.is_empty() {
+                    losers = division.holders(&renamed, path, Extent::Whole);
                 }
-                // What was not there and does not come is taken from nobody, whoever loses the map
-                // around it.
+                // What was not there and does not come is taken from nobody, even if a manager
+                // loses the map around it.
                 let told = match (is, will) {
                     (None, None) => false,
-                    _ => !robbed.is_empty() || (is.is_some() && differs),
+                    _ => !losers.is_empty() || (is.is_some() && differs),
                 };
                 // Of a map that is written empty only its being there shows; what goes of it is
                 // told field by field.
@@ -145,7 +145,7 @@ impl Patch {
                     path: path.clone(),
                     api_version: None,
                     owned_elsewhere: !elsewhere.0.is_empty(),
-                    owners: robbed,
+                    owners: losers,
                     last_applied: None,
                     live: is.cloned(),
                     after: will.cloned(),
@@ -406,8 +406,8 @@ fn contested(
                 |place: &&FieldPath| !division.holders(&theirs, place, Extent::Whole).is_empty();
             paths.extend(displaced.iter().filter(holds).cloned());
             if paths.is_empty() {
-                let robbed = lost.0.iter().find(|it| it.manager.name == entry.manager.name);
-                paths.extend(robbed.into_iter().flat_map(|it| it.fields.members()));
+                let losers = lost.0.iter().find(|it| it.manager.name == entry.manager.name);
+                paths.extend(losers.into_iter().flat_map(|it| it.fields.members()));
             }
             (!paths.is_empty()).then(|| (entry.manager.clone(), paths))
         })
